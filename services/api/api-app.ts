@@ -21,18 +21,18 @@ import type { LimitsByPack } from './admission/admission-control.ts';
 import { createAdmissionMiddleware } from './admission/admission-middleware.ts';
 import { createStripeWebhookRouter } from './billing/stripe-webhook-router.ts';
 import { coverageRoute } from './coverage/coverage-route.ts';
-import { createHealthRouter, createStatusReporter, createStatusRouter } from './coverage/status-router.ts';
-import type { Readiness } from './coverage/status-router.ts';
+import { createStatusReporter, healthRoutes, statusRoute } from './coverage/status-routes.ts';
+import type { Readiness, StatusReporter } from './coverage/status-routes.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { webhookRoutes } from './deliveries/webhook-routes.ts';
 import { ApiError, createErrorHandler, refuseBrokenRules } from './http/api-error.ts';
 import { ReadingCharges } from './http/request-charges.ts';
 import { createRequestLog, createRequestTracing, routePattern } from './http/request-log.ts';
 import { createRouter } from './http/route.ts';
-import type { Route } from './http/route.ts';
+import type { PublicRoute, Route } from './http/route.ts';
 import { exportRoute } from './matches/export-route.ts';
 import type { ExportTiming } from './matches/export-route.ts';
-import { createFeedRouter, feedTokenRoutes } from './matches/feed-router.ts';
+import { feedRoutes, feedTokenRoutes } from './matches/feed-routes.ts';
 import { liveTailRoute } from './matches/live-tail-route.ts';
 import type { LiveTails } from './matches/live-tails.ts';
 import { createMcpRouter } from './mcp/mcp-router.ts';
@@ -45,8 +45,7 @@ import { previewRoutes } from './monitors/preview-routes.ts';
 import { trendRoutes } from './monitors/trend-routes.ts';
 import { protectionOf } from './oauth/oauth-metadata.ts';
 import { createOAuthRouter } from './oauth/oauth-router.ts';
-import { buildOpenApiDocument } from './openapi/build-openapi.ts';
-import { createDocsRouter, createOpenApiRouter } from './openapi/docs-router.ts';
+import { createDocsRouter, openApiRoute } from './openapi/docs-router.ts';
 import { AccountCalls } from './reading/account-calls.ts';
 import type { DiskCache } from './reading/cached-reads.ts';
 import { ForumSource } from './reading/forum-source.ts';
@@ -59,8 +58,8 @@ import type { ReadingDeps } from './reading/reading-route.ts';
 import { RenderedPosts } from './reading/rendered-posts.ts';
 import { ShareLinks } from './reading/resolve-reference.ts';
 import { searchRoutes } from './reading/search-routes.ts';
-import { createSignupRouter } from './signup/signup-router.ts';
-import type { SignupDeps } from './signup/signup-router.ts';
+import { createSignupPages, signupRoutes } from './signup/signup-routes.ts';
+import type { SignupDeps } from './signup/signup-routes.ts';
 import { sqlRoute } from './sql/sql-route.ts';
 
 export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl'>, SignupDeps {
@@ -106,19 +105,15 @@ export function createApiApp(options: ApiAppDeps): Express {
   const routes = createApiRoutes(options, reading);
   const admission = createAdmissionMiddleware(admissionControl, routes, options.logger);
   app.use(admission.admit);
-  app.use(createRouter(routes, admission.callerOf));
-
   const status = createStatusReporter({ ...options, clock: systemClock });
-  app.use(createHealthRouter(options.ready, options.logger), createStatusRouter(status));
-  app.use(createOpenApiRouter(buildOpenApiDocument(routes, options.baseUrl, options.appUrl)), createDocsRouter());
+  app.use(createRouter([...routes, ...createPublicRoutes(options, routes, status)], admission.callerOf));
+  app.use(createDocsRouter());
   const { payments } = options;
   // Before everything that parses bodies: a signature covers the bytes.
   app.use(
     createStripeWebhookRouter({ ...options, payments: payments?.settings, clock: payments?.clock ?? systemClock }),
   );
-  app.use(createSignupRouter(options));
-  app.use(createOAuthRouter(options));
-  app.use(createFeedRouter(options));
+  app.use(createSignupPages(options), createOAuthRouter(options));
   app.use(createDashboard({ ...options, status, clock: systemClock, routes }));
 
   const publicUrls = [options.baseUrl, options.appUrl];
@@ -163,6 +158,21 @@ export function createApiRoutes(options: ApiAppDeps, reading: ReadingDeps): Rout
     ...accountRoutes({ ...options, clock: systemClock, mailboxHash: createMailboxHash(options.secretKey) }),
   ];
   return namingWhereToBuy(routes, options.dashboardUrl);
+}
+
+/** All documented routes that need no key. */
+export function createPublicRoutes(
+  options: ApiAppDeps,
+  routes: readonly Route[],
+  status: StatusReporter,
+): PublicRoute[] {
+  const described = [
+    ...signupRoutes(options),
+    ...feedRoutes(options),
+    ...healthRoutes(options.ready, options.logger),
+    statusRoute(status),
+  ];
+  return [...described, openApiRoute([...routes, ...described], options.baseUrl, options.appUrl)];
 }
 
 /** Pages are left out: their size could reveal a secret beside reflected input (BREACH). */

@@ -103,7 +103,6 @@ async function create(deps: AccountDeps, call: RouteRequest<unknown, AskedKey>):
     pool,
     secretBox,
     call,
-    route: 'POST /v1/account/keys',
     prepare: () => Promise.resolve(asked),
     work: async (client) => {
       const issued = await issue(client, call.caller.accountId, asked);

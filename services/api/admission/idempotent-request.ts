@@ -19,8 +19,6 @@ export interface IdempotentRequestDeps<P> {
   /** Encrypts stored answers, which may contain secrets. */
   secretBox: SecretBox;
   call: RouteRequest;
-  /** Method and path, including ids. */
-  route: string;
   /** Validates the request; may use the network. */
   prepare: () => Promise<P>;
   /** Does the work in the transaction that also stores the answer. */
@@ -54,7 +52,8 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
   if (!KEY.test(call.idempotencyKey)) {
     throw invalidRequest([{ field: 'Idempotency-Key', message: 'must have 1 to 255 visible ASCII characters' }]);
   }
-  const key = { accountId: call.caller.accountId, route: options.route, key: call.idempotencyKey };
+  const route = call.route.replace('{id}', call.id);
+  const key = { accountId: call.caller.accountId, route, key: call.idempotencyKey };
   const bodyHash = hashBody(call.sentBody);
   const kept = await findStoredResponse(pool, key);
   if (kept) return replay(options, key, bodyHash, kept);

@@ -17,7 +17,7 @@ import { sendStream, StreamedBody } from '../http/response-stream.ts';
 import { methodNotAllowed, typesOf } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import type { LiveTails } from '../matches/live-tails.ts';
-import type { SignupDeps } from '../signup/signup-router.ts';
+import type { SignupDeps } from '../signup/signup-routes.ts';
 import { accountPages } from './account-pages.ts';
 import { billingPages, checkoutOrigin } from './billing-pages.ts';
 import { keysPages } from './keys-pages.ts';

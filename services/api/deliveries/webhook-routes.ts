@@ -163,7 +163,6 @@ async function rotate({ pool, secretBox }: TestDeliveryDeps, call: RouteRequest)
     pool,
     secretBox,
     call,
-    route: `POST /v1/monitors/${id}/rotate-secret`,
     prepare: () => Promise.resolve(),
     async work(client) {
       const secret = await rotateSecret(client, secretBox, caller.accountId, id);

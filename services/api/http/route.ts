@@ -7,15 +7,26 @@ import { CooperativeYield } from '../../../shared/runtime/clock.ts';
 import type { Caller, RequiredScope } from '../admission/caller.ts';
 import type { RouteTool } from '../mcp/tool.ts';
 import type { Method, Parameter } from '../openapi/openapi-shape.ts';
-import type { HeaderUse } from '../openapi/response-headers.ts';
+import type { HeaderUse } from '../openapi/responses.ts';
 import { ApiError, ClientGone, parseRequest, refuseParameters } from './api-error.ts';
 import { sendStream, StreamedBody } from './response-stream.ts';
 
 /** The version of the API's contract, not of the build that serves it. */
 export const API_VERSION = '1.0.0';
 
-/** An authenticated request, with everything its route needs. */
-export interface RouteRequest<Query = unknown, Body = unknown> {
+/** An authenticated request whose query and body were parsed by the schemas of its route. */
+export interface RouteRequest<Query = unknown, Body = unknown> extends UnparsedRequest {
+  /** By `routeName`. */
+  route: string;
+  query: Query;
+  /** undefined on routes without one. */
+  body: Body;
+  /** The body as sent, by which repeated requests are known: defaults of later versions do not change it. */
+  sentBody: unknown;
+}
+
+/** An authenticated request as it reaches its route. */
+export interface UnparsedRequest {
   caller: Caller;
   /** As in X-Request-Id and in the logs. */
   requestId: string;
@@ -23,12 +34,8 @@ export interface RouteRequest<Query = unknown, Body = unknown> {
   id: string;
   /** The {mute_id} or {run_id} of the path; empty on routes without one. */
   partId: string;
-  /** Parsed by the schema of the route; as sent until then. */
-  query: Query;
-  /** Likewise; undefined on routes without a body. */
-  body: Body;
-  /** The body as sent, by which repeated requests are known: defaults of later versions do not change it. */
-  sentBody?: unknown;
+  query: unknown;
+  body: unknown;
   /** The Idempotency-Key header as sent. */
   idempotencyKey: string | undefined;
   /** The Last-Event-ID header as sent. */
@@ -92,15 +99,13 @@ export interface RouteDocument {
   headers?: readonly Parameter[];
   /** Bodies sent to routes without one are ignored. */
   body?: Content;
+  /** Bytes. Default: BODY_LIMIT. */
+  bodyLimit?: number;
   /** Whether it honours `Idempotency-Key`. */
   isIdempotent?: boolean;
   answers: AnswerDocument[];
   /** In addition to those that follow from a body, parameters of the path, `isIdempotent` and the need of a key. */
   errors?: readonly ErrorCode[];
-  /** Whether it needs no key. Routes below /v1 always do. */
-  isPublic?: boolean;
-  /** Whether it is served at the application's address, which may differ from the API's. */
-  isOfApp?: boolean;
 }
 
 /** One route of /v1: all that is known of it. Its document, permission, tool and handler are declared once, here. */
@@ -111,7 +116,16 @@ export interface Route extends RouteDocument {
   charges?: boolean;
   /** The tool of the MCP server that wraps it. */
   tool?: RouteTool;
-  handle(call: RouteRequest): Promise<RouteResponse>;
+  handle(call: UnparsedRequest): Promise<RouteResponse>;
+}
+
+/** A route that needs no key. Its handler answers by Express's own means, such as 304 for an ETag. */
+export interface PublicRoute extends RouteDocument {
+  /** Run before the body is read. */
+  before?: RequestHandler[];
+  /** Whether it is served at the application's address, which may differ from the API's. */
+  isOfApp?: boolean;
+  answer: RequestHandler;
 }
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : unknown;
@@ -130,7 +144,8 @@ export function route<
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
 >(declared: Declaration<Query, Body>): Route {
-  const { query, body } = declared;
+  const { query, body, method, path } = declared;
+  const name = routeName({ method, path });
   const parsed = (schema: z.ZodType | undefined, value: unknown, whole: string) =>
     schema === undefined ? value : parseRequest(schema, value === undefined ? {} : value, whole);
   return {
@@ -138,11 +153,22 @@ export function route<
     handle: (call) =>
       declared.handle({
         ...call,
+        route: name,
         query: parsed(query, call.query, 'query') as Parsed<Query>,
         body: parsed(body?.schema, call.body, 'body') as Parsed<Body>,
         sentBody: call.body,
       }),
   };
+}
+
+/** The name of a route in the ledger: `POST /v1/monitors/{id}/resume`. */
+export function routeName({ method, path }: Pick<RouteDocument, 'method' | 'path'>): string {
+  return `${method.toUpperCase()} ${openApiPath(path)}`;
+}
+
+/** Converts a path to OpenAPI's syntax, with `{id}`. */
+export function openApiPath(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}');
 }
 
 /** An answer with status 200 and JSON, with one example or several by name. */
@@ -159,28 +185,34 @@ export const JSON_TYPE = 'application/json';
 
 /**
  * Creates a router for the routes; other methods on their paths answer 405. Admission comes before this router. The
- * router then checks the method, the Accept header, whether there may be parameters, and the body; the route checks the
- * rest.
+ * router then checks the method, the Accept header (not of public routes), whether there may be parameters, and the
+ * body; the route checks the rest.
  */
-export function createRouter(routes: readonly Route[], callerOf: (request: Request) => Caller): Router {
+export function createRouter(routes: readonly (Route | PublicRoute)[], callerOf: (request: Request) => Caller): Router {
   const router = Router();
-  const add = (route: Route): void => {
+  const add = (route: Route | PublicRoute, allowed: readonly string[]): void => {
     router[route.method](
       route.path,
-      ...(route.charges === true ? [refuseHead(methodsOf(routes, route.path))] : []),
-      refuseOtherAnswers(typesOf(route)),
+      ...(allowed.includes('HEAD') ? [] : [refuseHead(allowed)]),
+      ...(isPublic(route) ? (route.before ?? []) : [refuseOtherAnswers(typesOf(route))]),
       ...(route.query === undefined ? [refuseParameters] : []),
-      ...(route.body === undefined ? [] : jsonBody(BODY_LIMIT)),
-      answerWith(route, callerOf),
+      ...(route.body === undefined ? [] : jsonBody(route.bodyLimit ?? BODY_LIMIT)),
+      isPublic(route) ? route.answer : answerWith(route, callerOf),
     );
   };
   // Path by path, literal segments before parameters, so that each path refuses its other methods itself.
   const paths = [...new Set(routes.map((route) => route.path))];
   for (const path of paths.sort((a, b) => (a.replaceAll(':', '~') < b.replaceAll(':', '~') ? -1 : 1))) {
-    routes.filter((route) => route.path === path).forEach(add);
-    router.all(path, methodNotAllowed(methodsOf(routes, path)));
+    const ofPath = routes.filter((route) => route.path === path);
+    const allowed = methodsOf(ofPath);
+    for (const route of ofPath) add(route, allowed);
+    router.all(path, methodNotAllowed(allowed));
   }
   return router;
+}
+
+export function isPublic(route: Route | PublicRoute): route is PublicRoute {
+  return 'answer' in route;
 }
 
 /** The types that a route answers with, the default first. */
@@ -188,11 +220,11 @@ export function typesOf({ answers }: Route): string[] {
   return [...new Set(answers.flatMap(({ content }) => content.map(({ type = JSON_TYPE }) => type)))];
 }
 
-/** The methods that a path supports, as in Allow. */
-function methodsOf(routes: readonly Route[], path: string): string[] {
-  const onPath = routes.filter((route) => route.path === path);
-  const methods = onPath.map(({ method }) => method.toUpperCase());
-  return onPath.some(({ method, charges }) => method === 'get' && charges !== true) ? [...methods, 'HEAD'] : methods;
+/** The methods that the routes of one path support, as in Allow. */
+function methodsOf(ofPath: readonly (Route | PublicRoute)[]): string[] {
+  const methods = ofPath.map(({ method }) => method.toUpperCase());
+  const hasHead = ofPath.some((route) => route.method === 'get' && (isPublic(route) || route.charges !== true));
+  return hasHead ? [...methods, 'HEAD'] : methods;
 }
 
 function answerWith(route: Route, callerOf: (request: Request) => Caller): RequestHandler {
@@ -219,7 +251,7 @@ function isStreamed(answer: RouteResponse): answer is RouteResponse & { body: St
   return answer.body instanceof StreamedBody;
 }
 
-function callOf(route: Route, request: Request, response: Response, caller: Caller): RouteRequest {
+function callOf(route: Route, request: Request, response: Response, caller: Caller): UnparsedRequest {
   const types = typesOf(route);
   const { id, mute_id: muteId, run_id: partId = muteId } = request.params;
   return {
@@ -277,12 +309,11 @@ export function methodNotAllowed(allowed: readonly string[]): RequestHandler {
   };
 }
 
+/** What the ledger needs of a request. */
+export type ChargingRequest = Pick<RouteRequest, 'caller' | 'requestId' | 'route'>;
+
 /** Names the request in the ledger. A tool call has the route of its tool. */
-export function chargedRequest(
-  { caller, requestId }: Pick<RouteRequest, 'caller' | 'requestId'>,
-  { method, path }: Pick<Route, 'method' | 'path'>,
-): ChargedRequest {
-  const route = `${method.toUpperCase()} ${path.replace(/:(\w+)/g, '{$1}')}`;
+export function chargedRequest({ caller, requestId, route }: ChargingRequest): ChargedRequest {
   return { requestId, route, keyId: caller.keyId };
 }
 

@@ -1,7 +1,7 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Caller, RequiredScope } from '../admission/caller.ts';
-import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
+import type { Route, RouteResponse, UnparsedRequest } from '../http/route.ts';
 import { invalidRequest } from '../http/api-error.ts';
 import { queryParametersOf } from '../openapi/json-schemas.ts';
 import { inlineText } from '../reading/untrusted-text.ts';
@@ -61,7 +61,7 @@ export function routeTool({ toText, output, ...tool }: RouteTool, route: Route):
     scope: requiredScope(route),
     async call({ caller, requestId, args, refuseAbandoned }) {
       const { id, partId, named } = takeIds(route, readArguments(input, args));
-      const call: RouteRequest = {
+      const call: UnparsedRequest = {
         caller,
         requestId,
         id,

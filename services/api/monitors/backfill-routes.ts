@@ -17,7 +17,7 @@ import { isBackfillId, isMonitorId, newBackfillId } from '../../../shared/rules/
 import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError, noSuchMonitor, refuseFaults } from '../http/api-error.ts';
 import { chargedRequest, ok, route } from '../http/route.ts';
-import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
+import type { ChargingRequest, Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { backfillLine } from '../mcp/tool-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
 import { backfillExamples } from '../openapi/examples/backfill-examples.ts';
@@ -140,7 +140,6 @@ async function start(
     pool,
     secretBox,
     call,
-    route: `POST /v1/monitors/${id}/backfill`,
     prepare: () => Promise.resolve(),
     async work(client) {
       const run = await startBackfill(client, call, wanted);
@@ -199,7 +198,7 @@ export function wantedWithNewMonitor(hours: number | undefined, nowMs: number): 
  */
 async function startBackfill(
   client: Queryable,
-  call: Pick<RouteRequest, 'caller' | 'requestId' | 'id'>,
+  call: ChargingRequest & Pick<RouteRequest, 'id'>,
   wanted: WantedBackfill,
 ): Promise<StoredBackfill> {
   const monitor = await findAndLockMonitor(client, call.caller.accountId, call.id);
@@ -213,20 +212,20 @@ async function startBackfill(
     throw new ApiError('rate_limited', message, { retryAfter: Math.max(1, secondsUntilFewer) });
   }
   const judge = { monitorId: monitor.id, version: monitor.version, rule: ruleOf(monitor) };
-  return addBackfill(client, call, { ...wanted, ...judge, path: '/v1/monitors/:id/backfill' });
+  return addBackfill(client, call, { ...wanted, ...judge });
 }
 
 /** Starts a run for a monitor whose lock the transaction of `client` holds. */
 export function addBackfill(
   client: Queryable,
-  call: Pick<RouteRequest, 'caller' | 'requestId'>,
-  { path, ...wanted }: WantedBackfill & { monitorId: string; version: number; rule: Rule; path: string },
+  call: ChargingRequest,
+  wanted: WantedBackfill & { monitorId: string; version: number; rule: Rule },
 ): Promise<StoredBackfill> {
   return insertBackfill(client, {
     ...wanted,
     id: newBackfillId(),
     accountId: call.caller.accountId,
-    request: chargedRequest(call, { method: 'post', path }),
+    request: chargedRequest(call),
   });
 }
 

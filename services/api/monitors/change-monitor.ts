@@ -32,9 +32,10 @@ import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { isMonitorId, newMonitorId } from '../../../shared/rules/identifiers.ts';
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import { accountFrozen } from '../admission/caller.ts';
+import type { Caller } from '../admission/caller.ts';
 import { ApiError, invalidRequest, noSuchMonitor, refuseFaults } from '../http/api-error.ts';
 import { chargedRequest } from '../http/route.ts';
-import type { RouteRequest } from '../http/route.ts';
+import type { ChargingRequest } from '../http/route.ts';
 import {
   changedRefinements,
   changedWebhook,
@@ -75,7 +76,7 @@ export interface CreatedMonitor {
  */
 export async function checkedSettings(
   deps: MonitorDeps,
-  caller: RouteRequest['caller'],
+  caller: Caller,
   body: z.output<typeof createMonitorBody>,
 ): Promise<MonitorSettings> {
   const canPay = caller.balance >= MONITOR_PERIOD_CREDITS;
@@ -106,7 +107,7 @@ export async function checkedSettings(
 export async function createMonitor(
   client: Queryable,
   secretBox: SecretBox,
-  call: Pick<RouteRequest, 'caller' | 'requestId'>,
+  call: ChargingRequest,
   settings: MonitorSettings,
 ): Promise<CreatedMonitor> {
   const { accountId } = call.caller;
@@ -141,17 +142,13 @@ async function refuseBeyondLimit(db: Queryable, { id, pack }: Pick<StoredAccount
   throw new ApiError('monitor_limit_reached', message);
 }
 
-async function payFirstPeriod(
-  db: Queryable,
-  call: Pick<RouteRequest, 'caller' | 'requestId'>,
-  monitorId: string,
-): Promise<number> {
+async function payFirstPeriod(db: Queryable, call: ChargingRequest, monitorId: string): Promise<number> {
   const balance = await charge(db, {
     accountId: call.caller.accountId,
     kind: 'monitor_create',
     credits: MONITOR_PERIOD_CREDITS,
     reference: periodReference(monitorId, FIRST_PERIOD),
-    request: chargedRequest(call, { method: 'post', path: '/v1/monitors' }),
+    request: chargedRequest(call),
   });
   if (balance === undefined) throw insufficientCredits();
   return balance;
@@ -344,11 +341,7 @@ export interface ResumedMonitor {
  *
  * @throws ApiError not_found, insufficient_credits, unauthorized; roll the transaction back then
  */
-export async function resumeMonitor(
-  client: Queryable,
-  call: Pick<RouteRequest, 'caller' | 'requestId'>,
-  id: string,
-): Promise<ResumedMonitor> {
+export async function resumeMonitor(client: Queryable, call: ChargingRequest, id: string): Promise<ResumedMonitor> {
   const { accountId } = call.caller;
   const current = await findAndLockMonitor(client, accountId, id);
   if (current.status === 'active') return { monitor: monitorResource(current), balance: undefined };
@@ -357,13 +350,9 @@ export async function resumeMonitor(
   return { monitor: monitorResource(await findMonitor(client, accountId, id)), balance };
 }
 
-async function payAndStart(
-  db: Queryable,
-  call: Pick<RouteRequest, 'caller' | 'requestId'>,
-  current: StoredMonitor,
-): Promise<number> {
+async function payAndStart(db: Queryable, call: ChargingRequest, current: StoredMonitor): Promise<number> {
   const { accountId } = call.caller;
-  const request = chargedRequest(call, { method: 'post', path: '/v1/monitors/:id/resume' });
+  const request = chargedRequest(call);
   const balance = await startPaidPeriod(db, accountId, current, request);
   if (balance === undefined) {
     const account = await findAccount(db, accountId);

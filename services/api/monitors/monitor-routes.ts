@@ -28,7 +28,7 @@ import { matchPageRequest, readFilteredMatchPage, readMatchPage, refuseUnrecorde
 import { createdText, matchesText, monitorLine, monitorsText, updatedText } from '../mcp/tool-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
 import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
-import type { HeaderUse } from '../openapi/response-headers.ts';
+import type { HeaderUse } from '../openapi/responses.ts';
 import { addBackfill, backfillResource, backfillRoutes, wantedWithNewMonitor } from './backfill-routes.ts';
 import {
   checkedSettings,
@@ -272,7 +272,6 @@ function create(deps: MonitorDeps, call: RouteRequest<unknown, NewMonitor>): Pro
     pool,
     secretBox,
     call,
-    route: 'POST /v1/monitors',
     async prepare() {
       const settings = await checkedSettings(deps, call.caller, call.body);
       const wanted = wantedWithNewMonitor(call.body.backfill_hours, Date.now());
@@ -281,7 +280,7 @@ function create(deps: MonitorDeps, call: RouteRequest<unknown, NewMonitor>): Pro
     async work(client, { settings, wanted, warnings }) {
       const created = await createMonitor(client, secretBox, call, settings);
       const judge = { monitorId: created.monitor.id, version: FIRST_VERSION, rule: ruleOf(settings) };
-      const run = wanted && (await addBackfill(client, call, { ...wanted, ...judge, path: '/v1/monitors' }));
+      const run = wanted && (await addBackfill(client, call, { ...wanted, ...judge }));
       return {
         status: 201,
         body: {
@@ -352,7 +351,6 @@ function resume({ pool, secretBox }: MonitorDeps, call: RouteRequest): Promise<R
     pool,
     secretBox,
     call,
-    route: `POST /v1/monitors/${id}/resume`,
     prepare: () => Promise.resolve(),
     async work(client) {
       const { monitor, balance } = await resumeMonitor(client, call, id);

@@ -8,7 +8,7 @@ import { newOAuthSecret } from '../../../shared/accounts/rules/credentials.ts';
 import type { EgressClient } from '../../../shared/http/egress-client.ts';
 import { findAccount } from '../../../shared/accounts/accounts.ts';
 import { methodNotAllowed } from '../http/route.ts';
-import type { SignupDeps } from '../signup/signup-router.ts';
+import type { SignupDeps } from '../signup/signup-routes.ts';
 import type { OAuthLimit } from './oauth-limits.ts';
 import { folderOf, ROUTES, resourceOf, SCOPES } from './oauth-metadata.ts';
 import { createAdapterFactory } from './record-adapter.ts';

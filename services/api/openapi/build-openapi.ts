@@ -1,14 +1,13 @@
+import type { z } from 'zod';
 import { errorEnvelope } from '../../../schemas/api/common.ts';
-import { feedDocuments } from '../matches/feed-documents.ts';
-import { API_VERSION } from '../http/route.ts';
-import type { RouteDocument } from '../http/route.ts';
-import { signupDocuments } from '../signup/signup-documents.ts';
+import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 import { webhookDocuments } from '../deliveries/webhook-documents.ts';
-import { ComponentSchemas } from './json-schemas.ts';
-import type { OpenApiDocument } from './openapi-shape.ts';
-import { openApiPath, operationOf } from './operation.ts';
-import { operationsDocuments } from './operations-documents.ts';
-import { headerComponents } from './response-headers.ts';
+import { API_VERSION, isPublic, JSON_TYPE, openApiPath } from '../http/route.ts';
+import type { AnswerDocument, Content, PublicRoute, Route, RouteDocument } from '../http/route.ts';
+import { queryParametersOf, ComponentSchemas } from './json-schemas.ts';
+import type { MediaType, OpenApiDocument, Operation, Parameter, ResponseObject } from './openapi-shape.ts';
+import { ACCOUNT_HEADERS, errorResponsesOf, headerComponents, headersOf } from './responses.ts';
+import type { ErrorResponses, HeaderUse } from './responses.ts';
 
 const DESCRIPTION = `Reads, searches and monitors a large public discussion site, "the forum".
 
@@ -37,7 +36,7 @@ const DESCRIPTION = `Reads, searches and monitors a large public discussion site
  * @param appUrl where they sign up, likewise
  */
 export function buildOpenApiDocument(
-  routes: readonly RouteDocument[],
+  routes: readonly (Route | PublicRoute)[],
   baseUrl: string,
   appUrl = baseUrl,
 ): OpenApiDocument {
@@ -45,7 +44,7 @@ export function buildOpenApiDocument(
   const responses: OpenApiDocument['components']['responses'] = {};
   const schemas = new ComponentSchemas();
   schemas.add(errorEnvelope, 'output');
-  for (const route of [...routes, ...signupDocuments, ...feedDocuments, ...operationsDocuments]) {
+  for (const route of routes) {
     const { operation, components } = operationOf(route, appUrl, schemas);
     paths[openApiPath(route.path)] = { ...paths[openApiPath(route.path)], [route.method]: operation };
     Object.assign(responses, components);
@@ -68,7 +67,10 @@ export function buildOpenApiDocument(
         name: 'Monitors',
         description: 'Monitors watch the forum for keywords. A running monitor costs 10 credits every 24 hours.',
       },
-      { name: 'SQL', description: 'SELECT over the matches of your monitors. One credit per started second.' },
+      {
+        name: 'SQL',
+        description: 'SELECT over the matches of your monitors. One credit for each started million rows.',
+      },
       { name: 'Coverage', description: 'What the service saw of the forum, and what it missed. Free.' },
       { name: 'Account', description: 'Balance, plan, limits, ledger and keys.' },
       { name: 'Sign-up', description: 'An account and a key for a program without a browser. No key is needed.' },
@@ -89,4 +91,127 @@ export function buildOpenApiDocument(
       },
     },
   };
+}
+
+/** Errors of every route below /v1, in addition to its own. */
+const AUTHENTICATED: readonly ErrorCode[] = [
+  'invalid_request',
+  'unauthorized',
+  'account_frozen',
+  'method_not_allowed',
+  'not_acceptable',
+  'rate_limited',
+  'daily_limit_reached',
+  'internal_error',
+];
+
+/** Errors of every route with a body. */
+const OF_BODY: readonly ErrorCode[] = ['invalid_request', 'payload_too_large', 'unsupported_media_type'];
+
+/**
+ * Builds the operation of a route, and the components that its errors refer to.
+ *
+ * @param appUrl without a trailing slash
+ * @param schemas gets those of its bodies
+ */
+function operationOf(
+  route: Route | PublicRoute,
+  appUrl: string,
+  schemas: ComponentSchemas,
+): { operation: Operation; components: ErrorResponses['components'] } {
+  const scope = isPublic(route) ? 'any key' : route.scope;
+  const ofScope: readonly ErrorCode[] = scope === 'any key' ? [] : ['insufficient_scope'];
+  const errors: ErrorCode[] = [
+    ...(isPublic(route) ? [] : [...AUTHENTICATED, ...ofScope]),
+    ...(route.body === undefined ? [] : OF_BODY),
+    ...(route.params === undefined ? [] : (['not_found'] as const)),
+    ...(route.isIdempotent === true ? (['idempotency_conflict'] as const) : []),
+    ...(route.errors ?? []),
+  ];
+  const { responses, components } = errorResponsesOf(errors, isPublic(route));
+  const answers = route.answers.map((answer): [string, ResponseObject] => [
+    String(answer.status),
+    answerOf(answer, route, schemas),
+  ]);
+  const operation: Operation = {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    description: scope === 'any key' ? route.description : `${route.description} Permission: \`${scope}\`.`,
+    ...(isPublic(route) && route.isOfApp === true
+      ? { servers: [{ url: appUrl, description: 'Sign-up of this installation' }] }
+      : {}),
+    security: isPublic(route) ? [] : [{ bearer: [] }, { apiKey: [] }],
+    parameters: parametersOf(route),
+    // All members of a change are optional; an empty change has no effect.
+    ...(route.body === undefined
+      ? {}
+      : { requestBody: { required: route.method !== 'patch', content: contentOf([route.body], 'input', schemas) } }),
+    responses: { ...Object.fromEntries(answers), ...responses },
+  };
+  return { operation, components };
+}
+
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'A name for this request, unique in the account for 24 hours: a repeat with the same body gets the first answer and costs nothing.',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+  example: '0c8f7a52-6a6d-4f0e-9f0b-6f1d9a1f2b3c',
+};
+
+function parametersOf(route: RouteDocument): Parameter[] {
+  const { params = {}, query, example = {}, headers = [], isIdempotent = false } = route;
+  return [
+    ...Object.entries(params).map(([name, { description, example: value }]): Parameter => {
+      return { name, in: 'path', required: true, description, schema: { type: 'string' }, example: value };
+    }),
+    ...(query === undefined ? [] : queryParametersOf(query, example)),
+    ...headers,
+    ...(isIdempotent ? [IDEMPOTENCY_KEY] : []),
+  ];
+}
+
+function answerOf(
+  { description, content, headers = [] }: AnswerDocument,
+  route: Route | PublicRoute,
+  schemas: ComponentSchemas,
+): ResponseObject {
+  const always: HeaderUse[] = [
+    { name: 'X-Request-Id' },
+    ...(isPublic(route) ? [] : ACCOUNT_HEADERS.map((name): HeaderUse => ({ name }))),
+    ...(route.isIdempotent === true ? [{ name: 'Idempotency-Replayed', optional: true } as const] : []),
+  ];
+  return {
+    description,
+    headers: headersOf([...always, ...headers]),
+    ...(content.length === 0 ? {} : { content: contentOf(content, 'output', schemas) }),
+  };
+}
+
+/** Answers of one media type that differ by a parameter are alternatives. */
+function contentOf(
+  content: readonly Content[],
+  side: 'input' | 'output',
+  schemas: ComponentSchemas,
+): Record<string, MediaType> {
+  const byType = Map.groupBy(content, ({ type }) => type ?? JSON_TYPE);
+  const mediaTypes = [...byType].map(([type, alternatives]): [string, MediaType] => {
+    const found = alternatives.map(({ schema }) => (isZod(schema) ? schemas.add(schema, side) : schema));
+    const examples = alternatives.flatMap((one) => Object.entries(one.examples));
+    return [
+      type,
+      {
+        schema: found.length === 1 ? found[0]! : { anyOf: found },
+        examples: Object.fromEntries(examples.map(([name, value]) => [name, { value }])),
+      },
+    ];
+  });
+  return Object.fromEntries(mediaTypes);
+}
+
+function isZod(schema: Content['schema']): schema is z.ZodType {
+  return '_zod' in schema;
 }

@@ -3,27 +3,46 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { Router } from 'express';
-import { refuseParameters } from '../http/api-error.ts';
-import { methodNotAllowed } from '../http/route.ts';
-import type { OpenApiDocument } from './openapi-shape.ts';
+import type { PublicRoute, Route } from '../http/route.ts';
+import { buildOpenApiDocument } from './build-openapi.ts';
 
-/**
- * GET /openapi.json: the document, without a key. It changes only with a deployment, so clients may cache it for a
- * while.
- */
-export function createOpenApiRouter(document: OpenApiDocument): Router {
+/** Describes `routes` and itself. It changes only with a deployment, so clients may cache it for a while. */
+export function openApiRoute(routes: readonly (Route | PublicRoute)[], baseUrl: string, appUrl: string): PublicRoute {
+  const route: PublicRoute = {
+    method: 'get',
+    path: '/openapi.json',
+    operationId: 'getOpenApi',
+    tag: 'Operations',
+    summary: 'Get this document',
+    description: 'The API as an OpenAPI 3.1 document. `/docs` shows it to people.',
+    answers: [
+      {
+        status: 200,
+        description: 'The document.',
+        content: [
+          { schema: { type: 'object', additionalProperties: true }, examples: { beginning: { openapi: '3.1.0' } } },
+        ],
+        headers: [{ name: 'ETag' }],
+      },
+      {
+        status: 304,
+        description: 'The document is unchanged since the version in `If-None-Match`.',
+        content: [],
+        headers: [{ name: 'ETag' }],
+      },
+    ],
+    errors: ['invalid_request'],
+    answer(_request, response) {
+      response.set({ ETag: etag, 'Cache-Control': 'public, max-age=300' });
+      // Express answers 304 when the client has this version.
+      response.type('json').send(bytes);
+    },
+  };
   // All answers share these bytes: a client that does not read its answer costs no copy.
-  const bytes = Buffer.from(JSON.stringify(document));
+  const bytes = Buffer.from(JSON.stringify(buildOpenApiDocument([...routes, route], baseUrl, appUrl)));
   // Weak, because compressed and plain answers have the same.
   const etag = `W/"${createHash('sha256').update(bytes).digest('base64url')}"`;
-  const router = Router();
-  router.get('/openapi.json', refuseParameters, (_request, response) => {
-    response.set({ ETag: etag, 'Cache-Control': 'public, max-age=300' });
-    // Express answers 304 when the client has this version.
-    response.type('json').send(bytes);
-  });
-  router.all('/openapi.json', methodNotAllowed(['GET', 'HEAD']));
-  return router;
+  return route;
 }
 
 const require = createRequire(import.meta.url);

@@ -6,7 +6,7 @@ import { coveredComments, postCost } from '../../../shared/billing/rules/plans.t
 import { parseRequest } from '../http/api-error.ts';
 import { refuseWithoutCredits } from '../http/request-charges.ts';
 import type { Charged } from '../http/request-charges.ts';
-import { chargedRequest, route } from '../http/route.ts';
+import { chargedRequest, route, routeName } from '../http/route.ts';
 import type { Content, Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { inputOfQuery, outputSchemaOf, queryOf, readArguments, READS_FORUM, requiredScope } from '../mcp/tool.ts';
 import type { Tool, ToolAnswer, ToolCall } from '../mcp/tool.ts';
@@ -22,7 +22,6 @@ type PostQuery = z.output<typeof postQuery>;
 const MARKDOWN = 'text/markdown; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-const ROUTE = { method: 'get', path: '/v1/forum/post' } as const;
 const POST = { subject: 'post or comment', refusal: 'forum_refused' } as const;
 
 /** GET /v1/forum/post: a post with its comments as JSON, as one Markdown document, or as a graph of the discussion. */
@@ -37,7 +36,7 @@ export function postRoute(deps: ReadingDeps): Route {
       headers: [{ name: 'X-Comments-Returned' }, { name: 'X-Has-More' }],
       errors: REFUSED_OR_UNKNOWN,
     }),
-    path: ROUTE.path,
+    path: '/v1/forum/post',
     operationId: 'getPost',
     summary: 'Get a post with its comments',
     description:
@@ -76,7 +75,7 @@ export interface ChargedPost {
 /** @throws ApiError; nothing is charged in that case */
 async function readChargedPost(
   deps: ReadingDeps,
-  call: Pick<RouteRequest<PostQuery>, 'caller' | 'requestId' | 'query' | 'refuseAbandoned' | 'signal'>,
+  call: Pick<RouteRequest<PostQuery>, 'caller' | 'requestId' | 'route' | 'query' | 'refuseAbandoned' | 'signal'>,
 ): Promise<ChargedPost> {
   const { caller, query: parsedQuery, refuseAbandoned, signal } = call;
   parsePostReference(deps, parsedQuery);
@@ -88,7 +87,7 @@ async function readChargedPost(
   const whole = { limit: parsedQuery.max_comments, isLimited: false };
   const cost = postCost(renderCharged(deps, { read, commentId, ...whole }, parsedQuery.format).returned);
   refuseAbandoned();
-  const charged = await deps.charges.chargeCovered(caller, cost, chargedRequest(call, ROUTE));
+  const charged = await deps.charges.chargeCovered(caller, cost, chargedRequest(call));
   calls.markPaid();
   const covered = charged.credits < cost ? { limit: coveredComments(charged.credits), isLimited: true } : whole;
   return { parsedQuery, read, commentId, charged, ...covered };
@@ -151,14 +150,15 @@ export function postTool(deps: ReadingDeps, route: Route): Tool {
       postResponse.partial({ post: true, discussion_graph: true }).meta({ id: 'PostAnswer' }),
     ),
     scope: requiredScope(route),
-    call: (call) => callPostTool(deps, call),
+    call: (call) => callPostTool(deps, routeName(route), call),
   };
 }
 
 /** Reads and charges the post once, and renders it twice: for programs and for models. */
-async function callPostTool(deps: ReadingDeps, { args, ...call }: ToolCall): Promise<ToolAnswer> {
+async function callPostTool(deps: ReadingDeps, route: string, { args, ...call }: ToolCall): Promise<ToolAnswer> {
   const outcome = await readChargedPost(deps, {
     ...call,
+    route,
     query: parseRequest(postQuery, queryOf(readArguments(POST_INPUT, args)), 'query'),
   });
   const { charged } = outcome;

@@ -8,7 +8,7 @@ import { refuseWithoutCredits } from '../http/request-charges.ts';
 import type { ReadingCharges } from '../http/request-charges.ts';
 import { chargedRequest, route } from '../http/route.ts';
 import type { Content, Route, RouteResponse } from '../http/route.ts';
-import type { HeaderUse } from '../openapi/response-headers.ts';
+import type { HeaderUse } from '../openapi/responses.ts';
 import type { AccountCalls, RequestCalls } from './account-calls.ts';
 import type { CommentArchiveDeps } from './comment-search.ts';
 import type { ForumSource } from './forum-source.ts';
@@ -105,7 +105,7 @@ export function readingRoute<S extends z.ZodObject>(deps: ReadingDeps, declared:
         read(query, depsForRequest(deps, calls, call.signal), caller),
       );
       refuseAbandoned();
-      const charged = await deps.charges.charge(caller, 1, chargedRequest(call, { method: 'get', path: given.path }));
+      const charged = await deps.charges.charge(caller, 1, chargedRequest(call));
       calls.markPaid();
       return { status: 200, body, charged, headers: { 'X-Cache-Tier': tier, Age: ageOf(deps, fetchedAtMs) } };
     },

@@ -12,7 +12,7 @@ import { ApiError } from '../http/api-error.ts';
 import { sendSecurityMail } from '../account/security-mails.ts';
 import { wrongCodesMail } from './code-mail.ts';
 import type { CodePurpose } from './code-mail.ts';
-import type { SignupDeps } from './signup-router.ts';
+import type { SignupDeps } from './signup-routes.ts';
 
 const WRONG_CODES_ALLOWED = 3;
 

@@ -15,7 +15,7 @@ import { codeMail, linkMail } from './code-mail.ts';
 import type { CodePurpose } from './code-mail.ts';
 import { createCodeHashes, hasTry, newCode } from './check-code.ts';
 import { takeCodeLimits } from './signup-limits.ts';
-import type { SignupDeps } from './signup-router.ts';
+import type { SignupDeps } from './signup-routes.ts';
 
 const MAIL_RETRY_AFTER = 60;
 

@@ -12,7 +12,7 @@ import type { CheckedCode } from './check-code.ts';
 import { createRequestCode } from './request-code.ts';
 import { hashMailedToken } from '../../../shared/accounts/rules/credentials.ts';
 import { networksOf, UNKNOWN_NETWORK } from './signup-limits.ts';
-import type { SignupDeps } from './signup-router.ts';
+import type { SignupDeps } from './signup-routes.ts';
 import { grantFreeCredits } from './verify-code.ts';
 
 /** Who signed in: an account, by the address that was proved to be its own. */

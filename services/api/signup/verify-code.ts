@@ -32,7 +32,7 @@ import type { Page } from '../http/page.ts';
 import { createCodeChecker, useCode } from './check-code.ts';
 import { keyPage, linkProblem, tooOldPage } from './link-router.ts';
 import type { LinkPage } from './link-router.ts';
-import type { SignupDeps } from './signup-router.ts';
+import type { SignupDeps } from './signup-routes.ts';
 
 /** POST /api/agent/verify: opens the account in one transaction, with its key and credits, or not at all. */
 export function createVerifyCode(deps: SignupDeps): (body: unknown) => Promise<AccountCreated> {

@@ -44,7 +44,6 @@ const READ_MS = 25_000;
 const ROWS_FOR_A_CREDIT = 1_000_000;
 const SECONDS_PER_DAY = 86_400;
 const AWAY = 'The archive does not answer. Retry later.';
-const ROUTE = { method: 'post', path: '/v1/sql' } as const;
 const TOO_LARGE = 'cannot be run: the account has more than 5,000,000 rows in a table, or more than 256 MB';
 
 type TurnDeps = SqlDeps & { unknown: UnknownCharges };
@@ -139,7 +138,7 @@ async function runAndCharge(deps: TurnDeps, call: RouteRequest, asked: Asked): P
   // Everything that can fail comes before the charge.
   const answer = answerOf(result, asked.format, credits);
   call.refuseAbandoned();
-  const request = chargedRequest(call, ROUTE);
+  const request = chargedRequest(call);
   const move = { accountId, kind: 'sql', credits, reference: randomUUID(), request } as const;
   // In a transaction, so that a server that answers too late does not commit what was answered as not charged.
   const balance = await deps.unknown.watch(move, () =>

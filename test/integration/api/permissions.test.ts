@@ -5,7 +5,7 @@ import type { KeyScope } from '../../../schemas/api/account.ts';
 import type { ErrorEnvelope } from '../../../schemas/api/common.ts';
 import { buildOpenApiDocument } from '../../../services/api/openapi/build-openapi.ts';
 import { issueApiKey } from '../../../shared/accounts/api-keys.ts';
-import { declaredRoutes } from '../../support/fixtures/idle-api.ts';
+import { describedRoutes } from '../../support/fixtures/idle-api.ts';
 import { startTestApi } from '../../support/fixtures/test-api.ts';
 import type { TestApi } from '../../support/fixtures/test-api.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -68,7 +68,7 @@ function scopeOf(route: string): KeyScope | 'any key' {
 }
 
 test('each route requires its permission, names it in the refusal and in the description, and nothing else', async () => {
-  const { paths } = buildOpenApiDocument(declaredRoutes(), 'http://localhost');
+  const { paths } = buildOpenApiDocument(describedRoutes(), 'http://localhost');
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, { description }]) => ({ route: `${method} ${path}`, description })),
   );

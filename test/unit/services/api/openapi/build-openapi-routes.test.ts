@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createApiApp } from '../../../../../services/api/api-app.ts';
 import { buildOpenApiDocument } from '../../../../../services/api/openapi/build-openapi.ts';
-import { declaredRoutes, idleApiDeps } from '../../../../support/fixtures/idle-api.ts';
+import { describedRoutes, idleApiDeps } from '../../../../support/fixtures/idle-api.ts';
 
 interface Layer {
   route?: { path: string; methods: Record<string, boolean> };
@@ -33,7 +33,7 @@ test('every route is documented, and every documented route exists', () => {
     .filter((route) => ![FOR_BROWSERS, FOR_AGENTS, FOR_STRIPE].some((pattern) => pattern.test(route)))
     .map((route) => route.replace(/:(\w+)/g, '{$1}'));
   expect(served.length).toBeGreaterThan(20);
-  const documented = Object.entries(buildOpenApiDocument(declaredRoutes(), 'https://api.example.com').paths).flatMap(
+  const documented = Object.entries(buildOpenApiDocument(describedRoutes(), 'https://api.example.com').paths).flatMap(
     ([path, item]) => Object.keys(item).map((method) => `${method} ${path}`),
   );
   expect(documented.sort()).toEqual(served.sort());

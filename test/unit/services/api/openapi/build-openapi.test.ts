@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { webhookEvent } from '../../../../../schemas/messages/monitor-event.ts';
 import { buildOpenApiDocument } from '../../../../../services/api/openapi/build-openapi.ts';
 import type { JsonSchema, MediaType, Parameter } from '../../../../../services/api/openapi/openapi-shape.ts';
-import { openApiPath } from '../../../../../services/api/openapi/operation.ts';
+import { openApiPath } from '../../../../../services/api/http/route.ts';
 import { buildWebhookMessage } from '../../../../../shared/deliveries/rules/webhook-message.ts';
-import { declaredRoutes } from '../../../../support/fixtures/idle-api.ts';
+import { describedRoutes } from '../../../../support/fixtures/idle-api.ts';
 import { resolved, validate } from '../../../../support/oracles/openapi-checker.ts';
 import { chatMatch } from '../../../../support/samples/chat-matches.ts';
 
-const routes = declaredRoutes();
+const routes = describedRoutes();
 const document = buildOpenApiDocument(routes, 'https://api.example.com/base');
 const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),

@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { health, readiness, serviceStatus } from '../../../schemas/api/status.ts';
 import type { PartStatus, ServiceStatus } from '../../../schemas/api/status.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { newestArchivedAt } from '../../../shared/crawl/archived-hours.ts';
@@ -9,11 +9,11 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { sharedResult } from '../../../shared/runtime/single-flight.ts';
-import { refuseParameters } from '../http/api-error.ts';
 import { requestLogger } from '../http/request-log.ts';
 import { countDueDeliveries } from '../../../shared/deliveries/pending-deliveries.ts';
 import type { DueDeliveries } from '../../../shared/deliveries/pending-deliveries.ts';
-import { methodNotAllowed } from '../http/route.ts';
+import { ok } from '../http/route.ts';
+import type { PublicRoute } from '../http/route.ts';
 
 export interface Readiness {
   ready: boolean;
@@ -26,31 +26,57 @@ const PROBE_MS = 5_000;
 /** Anyone may ask, and each check queries the engines, so concurrent checks share one result for this long. */
 const READINESS_FRESH_MS = 1_000;
 
-/**
- * GET /healthz: 200 while the process runs. GET /readyz: 200 once every part answers, until then 503 with the parts
- * that do not.
- */
-export function createHealthRouter(ready: () => Promise<Readiness>, logger: Logger): Router {
-  const router = Router();
+/** The probes of the process, for orchestrators. */
+export function healthRoutes(ready: () => Promise<Readiness>, logger: Logger): PublicRoute[] {
   const shared = sharedResult(
     () => withDeadline(ready(), PROBE_MS, 'the parts did not report in time whether they are ready'),
     READINESS_FRESH_MS,
   );
-  router.get('/healthz', refuseParameters, (_request, response) => {
-    response.json({ status: 'ok' });
-  });
-  router.get('/readyz', refuseParameters, async (_request, response) => {
-    let readiness: Readiness;
-    try {
-      readiness = await shared();
-    } catch (error) {
-      requestLogger(logger, response).warn({ err: error }, 'could not determine whether the service is ready');
-      readiness = { ready: false, parts: {} };
-    }
-    response.status(readiness.ready ? 200 : 503).json(readiness);
-  });
-  router.all(['/healthz', '/readyz'], methodNotAllowed(['GET', 'HEAD']));
-  return router;
+  return [
+    {
+      method: 'get',
+      path: '/healthz',
+      operationId: 'getHealth',
+      tag: 'Operations',
+      summary: 'Check that the process is running',
+      description: 'Answers as long as the process runs, whatever state its parts are in.',
+      answers: [ok('The process is running.', health, { alive: { status: 'ok' } })],
+      errors: ['invalid_request'],
+      answer(_request, response) {
+        response.json({ status: 'ok' });
+      },
+    },
+    {
+      method: 'get',
+      path: '/readyz',
+      operationId: 'getReadiness',
+      tag: 'Operations',
+      summary: 'Check that the service is ready, and which parts answer',
+      description:
+        'Lists each part of the service by name, true when it answers. The status is 200 as long as reading, pages and webhooks work: without ClickHouse only comment search and the archive wait. A process of the API alone sends no webhooks, and is ready without Kafka.',
+      answers: [
+        ok('All required parts answer.', readiness, { ready: { ready: true, parts: { postgres: true, kafka: true } } }),
+        {
+          status: 503,
+          description: 'Some required parts do not answer, or it could not be determined.',
+          content: [
+            { schema: readiness, examples: { waiting: { ready: false, parts: { postgres: true, kafka: false } } } },
+          ],
+        },
+      ],
+      errors: ['invalid_request'],
+      async answer(_request, response) {
+        let found: Readiness;
+        try {
+          found = await shared();
+        } catch (error) {
+          requestLogger(logger, response).warn({ err: error }, 'could not determine whether the service is ready');
+          found = { ready: false, parts: {} };
+        }
+        response.status(found.ready ? 200 : 503).json(found);
+      },
+    },
+  ];
 }
 
 /** What takes longer counts as not known. */
@@ -69,24 +95,60 @@ interface StatusDeps {
 }
 
 /** Reports how the pipeline does; all who ask within a few seconds share one report. */
-type StatusReporter = () => Promise<ServiceStatus>;
+export type StatusReporter = () => Promise<ServiceStatus>;
 
 export function createStatusReporter(deps: StatusDeps): StatusReporter {
   return sharedResult(measurer(deps), STATUS_FRESH_MS);
 }
 
-/**
- * GET /status: whether the pipeline is up to date, for status pages. 200, or 503 when a part is down. It never waits
- * for an engine that is unavailable: that part is unknown.
- */
-export function createStatusRouter(report: StatusReporter): Router {
-  const router = Router();
-  router.get('/status', refuseParameters, async (_request, response) => {
-    const status = await report();
-    response.status(status.status === 'down' ? 503 : 200).json(status);
-  });
-  router.all('/status', methodNotAllowed(['GET', 'HEAD']));
-  return router;
+const STATUS_EXAMPLE: ServiceStatus = {
+  status: 'ok',
+  checked_at: '2026-03-04T10:00:00.000Z',
+  parts: {
+    services: { status: 'ok', message: 'All parts of the service answer.' },
+    items: { status: 'ok', message: 'The newest item was seen 1.4 s ago.', newest_age_seconds: 1.4 },
+    processing: {
+      status: 'ok',
+      message: 'Every stage is up to date.',
+      waiting_records: { matcher: 12, recorder: 0, deliverer: 0 },
+    },
+    deliveries: { status: 'ok', message: 'No delivery is due.', due: 0, oldest_due_seconds: null },
+    clocks: { status: 'ok', message: 'The clocks agree.', skew_seconds: 0.002 },
+  },
+};
+const DOWN_EXAMPLE: ServiceStatus = {
+  ...STATUS_EXAMPLE,
+  status: 'down',
+  parts: {
+    ...STATUS_EXAMPLE.parts,
+    items: { status: 'down', message: 'The newest item was seen 612 s ago.', newest_age_seconds: 612 },
+  },
+};
+
+/** Whether the pipeline is up to date. It never waits for an unavailable engine: that part is unknown. */
+export function statusRoute(report: StatusReporter): PublicRoute {
+  return {
+    method: 'get',
+    path: '/status',
+    operationId: 'getStatus',
+    tag: 'Operations',
+    summary: 'Check that the pipeline is up to date',
+    description:
+      'For status pages: the age of the newest item, the records that wait for each stage, the webhook deliveries that are due, and how much the clocks differ, measured at most every 5 s. A part that does not answer in time is `unknown`. The service is `down` when a part is, and `degraded` when one is not `ok`.',
+    answers: [
+      ok('No part is down.', serviceStatus, { ok: STATUS_EXAMPLE }),
+      {
+        status: 503,
+        description: 'A part is down.',
+        content: [{ schema: serviceStatus, examples: { down: DOWN_EXAMPLE } }],
+      },
+    ],
+    errors: ['invalid_request'],
+    async answer(_request, response) {
+      const status = await report();
+      response.status(status.status === 'down' ? 503 : 200).json(status);
+    },
+  };
 }
 
 function measurer({ pool, clickhouse, ready, consumerLag, clock, logger }: StatusDeps): () => Promise<ServiceStatus> {
@@ -168,7 +230,7 @@ function itemsPart(ageMs: Measurements['newestItemAgeMs']): Parts['items'] {
   if (ageMs === null) return { status: 'down', message: 'No item was seen in the last day.', newest_age_seconds: null };
   const newest = seconds(ageMs);
   return {
-    status: judge(ageMs, ITEM_AGE_MS),
+    status: statusOf(ageMs, ITEM_AGE_MS),
     message: `The newest item was seen ${newest} s ago.`,
     newest_age_seconds: newest,
   };
@@ -177,7 +239,7 @@ function itemsPart(ageMs: Measurements['newestItemAgeMs']): Parts['items'] {
 function processingPart(lag: Measurements['lag']): Parts['processing'] {
   if (lag === undefined) return { status: 'unknown', message: 'The topics do not answer.', waiting_records: null };
   const [stage, most] = Object.entries(lag).reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0]);
-  const status = judge(most, LAG);
+  const status = statusOf(most, LAG);
   const message = status === 'ok' ? 'Every stage is up to date.' : `${most} records wait for ${stage}.`;
   return { status, message, waiting_records: lag };
 }
@@ -190,7 +252,7 @@ function deliveriesPart(deliveries: Measurements['deliveries']): Parts['deliveri
   if (oldestMs === null) return { status: 'ok', message: 'No delivery is due.', due, oldest_due_seconds: null };
   const oldest = seconds(oldestMs);
   return {
-    status: underWay > 0 ? 'ok' : judge(oldestMs, DUE_MS),
+    status: underWay > 0 ? 'ok' : statusOf(oldestMs, DUE_MS),
     message: `Deliveries due: ${due}, the oldest for ${oldest} s.`,
     due,
     oldest_due_seconds: oldest,
@@ -207,7 +269,7 @@ function clocksPart(skewMs: Measurements['clockSkewMs']): Parts['clocks'] {
   return { status: 'degraded', message: `The clocks differ by ${Math.abs(skew_seconds)} s.`, skew_seconds };
 }
 
-function judge(value: number, limit: { degraded: number; down: number }): PartStatus {
+function statusOf(value: number, limit: { degraded: number; down: number }): PartStatus {
   if (value > limit.down) return 'down';
   return value > limit.degraded ? 'degraded' : 'ok';
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { serviceStatus } from '../../../../../schemas/api/status.ts';
-import { statusReport } from '../../../../../services/api/coverage/status-router.ts';
-import type { Measurements } from '../../../../../services/api/coverage/status-router.ts';
+import { statusReport } from '../../../../../services/api/coverage/status-routes.ts';
+import type { Measurements } from '../../../../../services/api/coverage/status-routes.ts';
 
 const GOOD: Measurements = {
   readiness: { ready: true, parts: { kafka: true } },

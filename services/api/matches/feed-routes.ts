@@ -1,17 +1,16 @@
 import { createHash } from 'node:crypto';
-import { Router } from 'express';
 import type { RequestHandler } from 'express';
-import { feedAddresses, feedRevoked } from '../../../schemas/api/matches.ts';
+import { feedAddresses, feedRevoked, jsonFeed as feedSchema } from '../../../schemas/api/matches.ts';
 import type { FeedAddresses } from '../../../schemas/api/matches.ts';
 import { hashFeedToken, isFeedToken, newFeedToken } from '../../../shared/accounts/rules/credentials.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { deleteFeedToken, findFeed, putFeedToken, readFeedMatches } from '../../../shared/matches/feed-tokens.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
-import { ApiError, refuseParameters } from '../http/api-error.ts';
+import { ApiError } from '../http/api-error.ts';
 import { noteAccount } from '../http/request-log.ts';
-import { methodNotAllowed, ok, route } from '../http/route.ts';
-import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
+import { ok, route } from '../http/route.ts';
+import type { Content, PublicRoute, Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { findAndLockMonitor } from '../monitors/find-monitor.ts';
 import { feedExamples } from '../openapi/examples/feed-examples.ts';
 import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
@@ -30,18 +29,49 @@ const ENTRIES = { newest: 1_000, limit: 50, bodyLength: 4_000 };
 const TYPES = { atom: 'application/atom+xml; charset=utf-8', json: 'application/feed+json; charset=utf-8' } as const;
 
 /**
- * GET /feeds/{token}.atom and .json: the newest matches of a monitor for feed readers, which send no key: the address
- * is the secret. It is answered 404 in the same way when it is malformed, unknown, replaced or revoked, and when its
- * monitor is deleted or its account is frozen.
+ * The newest matches of a monitor for feed readers, which send no key: the address is the secret. It is answered 404 in
+ * the same way when it is malformed, unknown, replaced or revoked, and when its monitor is deleted or its account is
+ * frozen.
  */
-export function createFeedRouter(deps: FeedDeps): Router {
-  const router = Router();
-  for (const format of ['atom', 'json'] as const) {
-    const path = `/feeds/:token.${format}`;
-    router.get(path, refuseParameters, answerIn(format, deps));
-    router.all(path, methodNotAllowed(['GET', 'HEAD']));
-  }
-  return router;
+export function feedRoutes(deps: FeedDeps): PublicRoute[] {
+  const declared = (format: keyof typeof TYPES, name: string, content: Content): PublicRoute => ({
+    method: 'get',
+    path: `/feeds/:token.${format}`,
+    operationId: `get${format === 'atom' ? 'Atom' : 'Json'}Feed`,
+    tag: 'Monitors',
+    params: { token: { description: 'From the addresses of the feed.', example: feedExamples.token } },
+    summary: `Read the feed of a monitor ${name}`,
+    description:
+      'The newest 50 of the last 1,000 matches, without suppressed ones; texts are cut after 4,000 characters, and those of removed things are left out. Send `If-None-Match` with the `ETag` of the last answer. At most 30 requests a minute for each monitor. Free; no key is needed.',
+    answers: [
+      {
+        status: 200,
+        description: 'The feed.',
+        content: [content],
+        headers: [{ name: 'ETag' }, { name: 'Last-Modified' }],
+      },
+      {
+        status: 304,
+        description: 'The feed is unchanged since the version in `If-None-Match`.',
+        content: [],
+        headers: [{ name: 'ETag' }, { name: 'Last-Modified' }],
+      },
+    ],
+    errors: ['invalid_request', 'not_found', 'rate_limited', 'internal_error'],
+    answer: answerIn(format, deps),
+  });
+  return [
+    declared('atom', 'in Atom', {
+      type: 'application/atom+xml',
+      schema: { type: 'string' },
+      examples: { feed: feedExamples.atom },
+    }),
+    declared('json', 'as JSON Feed', {
+      type: 'application/feed+json',
+      schema: feedSchema,
+      examples: { feed: feedExamples.json },
+    }),
+  ];
 }
 
 function answerIn(format: keyof typeof TYPES, { pool, baseUrl }: FeedDeps): RequestHandler {

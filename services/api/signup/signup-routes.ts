@@ -1,0 +1,192 @@
+import { Router } from 'express';
+import type { RequestHandler } from 'express';
+import * as schemas from '../../../schemas/api/signup.ts';
+import { CODE_SECONDS } from '../../../shared/accounts/rules/credentials.ts';
+import type { MailDomainCheck } from '../../../shared/mail/mail-domain.ts';
+import type { Mailer } from '../../../shared/mail/mailer.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
+import type { Logger } from '../../../shared/runtime/logger.ts';
+import { ApiError } from '../http/api-error.ts';
+import { ok } from '../http/route.ts';
+import type { PublicRoute } from '../http/route.ts';
+import { createOAuthLimits } from '../oauth/oauth-limits.ts';
+import { signupExamples as examples } from '../openapi/examples/account-examples.ts';
+import { RECOVER_KEY, SIGN_UP } from './code-mail.ts';
+import { createLinkRouter } from './link-router.ts';
+import { createRequestCode } from './request-code.ts';
+import type { CodeBudgets } from './signup-limits.ts';
+import { createRecoverKey, createVerifyCode, recoveryLink, signupLink } from './verify-code.ts';
+
+export interface SignupDeps {
+  pool: Pool;
+  logger: Logger;
+  mailer: Mailer;
+  /** The installation's secret key. The keys for hashes of codes and mailboxes are derived from it. */
+  secretKey: string;
+  /** Secret keys before it. Default: none. */
+  previousKeys?: readonly string[];
+  signup: CodeBudgets & { enabled: boolean };
+  /** undefined: domains are not looked up. */
+  acceptsMail: MailDomainCheck | undefined;
+  /** The addresses of the API and of sign-up, without a trailing slash. */
+  baseUrl: string;
+  appUrl: string;
+  dashboardUrl: string;
+}
+
+/** An address and a token need far less. */
+const BODY_LIMIT = 4 * 1024;
+
+/** Errors of the routes that mail a code. */
+const WHEN_MAILED = [
+  'invalid_email',
+  'disposable_email',
+  'undeliverable_email',
+  'rate_limited',
+  'email_failed',
+  'agent_signup_busy',
+] as const;
+
+/**
+ * Sign-up for agents without a key, and new keys to existing accounts. A client that disconnects meanwhile does not
+ * stop the work. Existing accounts get keys when sign-up is off too.
+ */
+export function signupRoutes(deps: SignupDeps): PublicRoute[] {
+  const { appUrl } = deps;
+  const requestCode = createRequestCode(deps, SIGN_UP, signupLink(deps).url);
+  const verifyCode = createVerifyCode(deps);
+  const requestRecovery = createRequestCode(deps, RECOVER_KEY, recoveryLink(deps).url);
+  const recoverKey = createRecoverKey(deps);
+  const always = { method: 'post', tag: 'Sign-up', bodyLimit: BODY_LIMIT, isOfApp: true } as const;
+  return [
+    {
+      ...always,
+      path: '/api/agent/signup',
+      operationId: 'requestSignupCode',
+      summary: 'Mail a code to an address',
+      description:
+        'Mails a 6-digit code that is valid for 10 minutes. The answer is the same whether or not the mailbox has an account. After too many wrong codes for a mailbox (6 in 24 hours, 12 in 30 days) the mail has a link instead: its page opens the account and shows the key only to the person who reads the mail. A body has at most 4 KiB. A mailbox gets at most 5 codes an hour and 10 a day for one network, and 10 an hour and 20 a day in all. A network of clients (an IPv4 /24, an IPv6 /64) gets 20 an hour and 100 a day, a /56 twice and a /48 four times as many.',
+      body: { schema: schemas.signupBody, examples: { address: examples.signupBody } },
+      answers: [ok('The code was mailed.', schemas.codeSent, { sent: examples.codeSent })],
+      errors: ['internal_error', 'agent_signup_disabled', ...WHEN_MAILED],
+      before: [noStore, refuseIfDisabled(deps)],
+      async answer(request, response) {
+        const token = await requestCode(request.body, request.ip);
+        const answer: schemas.CodeSent = {
+          ...codeSent('signup_token', `${appUrl}/api/agent/verify`),
+          signup_token: token,
+        };
+        response.json(answer);
+      },
+    },
+    {
+      ...always,
+      path: '/api/agent/verify',
+      operationId: 'verifySignupCode',
+      summary: 'Open an account with the mailed code',
+      description:
+        'Opens an account without a pack, and shows its key only this once: keep it out of chat transcripts. A mailbox gets free credits once; plus tags and, at providers that ignore them, dots do not make another mailbox. Except at large mail providers, at most three new accounts per domain get them within 24 hours. After three wrong codes start over; `too_many_attempts` is also the answer when a code is not judged because too many were tried for the mailbox.',
+      body: { schema: schemas.verifyBody, examples: { code: examples.verifyBody } },
+      answers: [
+        {
+          status: 201,
+          description: 'The account is open.',
+          content: [{ schema: schemas.accountCreated, examples: { created: examples.accountCreated } }],
+        },
+      ],
+      errors: [
+        'internal_error',
+        'agent_signup_disabled',
+        'invalid_signup_token',
+        'invalid_code',
+        'code_expired',
+        'too_many_attempts',
+        'account_exists',
+      ],
+      before: [noStore, refuseIfDisabled(deps)],
+      async answer(request, response) {
+        const created = await verifyCode(request.body);
+        response.status(201).json(created);
+      },
+    },
+    {
+      ...always,
+      path: '/api/agent/recover',
+      operationId: 'requestRecoveryCode',
+      summary: 'Mail a code that gives a key to an existing account',
+      description:
+        'For lost keys, and for accounts that were opened without one by signing in for the tool server. Mails a 6-digit code that is valid for 10 minutes. The answer and the mail are the same whether or not the mailbox has an account. The limits are those of sign-up, and shared with it. It works when sign-up is disabled, too.',
+      body: { schema: schemas.recoverBody, examples: { address: examples.signupBody } },
+      answers: [ok('The code was mailed.', schemas.recoverySent, { sent: examples.recoverySent })],
+      errors: ['internal_error', ...WHEN_MAILED],
+      before: [noStore],
+      async answer(request, response) {
+        const token = await requestRecovery(request.body, request.ip);
+        const answer: schemas.RecoverySent = {
+          ...codeSent('recovery_token', `${appUrl}/api/agent/recover/verify`),
+          recovery_token: token,
+        };
+        response.json(answer);
+      },
+    },
+    {
+      ...always,
+      path: '/api/agent/recover/verify',
+      operationId: 'verifyRecoveryCode',
+      summary: 'Get a key with the mailed code',
+      description:
+        'Creates a key with all permissions for the account that was opened with exactly this address, and shows it only this once. A notice is mailed to the address. Other keys keep working: list and revoke them with the new key. A code works once. After three wrong codes start over.',
+      body: { schema: schemas.recoverVerifyBody, examples: { code: examples.recoverVerifyBody } },
+      answers: [
+        {
+          status: 201,
+          description: 'The key.',
+          content: [
+            { schema: schemas.keyRecovered, examples: { recovered: { api_key: examples.accountCreated.api_key } } },
+          ],
+        },
+      ],
+      errors: [
+        'internal_error',
+        'invalid_recovery_token',
+        'invalid_code',
+        'code_expired',
+        'too_many_attempts',
+        'account_frozen',
+        'not_found',
+      ],
+      before: [noStore],
+      async answer(request, response) {
+        const recovered = await recoverKey(request.body);
+        response.status(201).json(recovered);
+      },
+    },
+  ];
+}
+
+/** The pages that links in mails of sign-up and recovery open. */
+export function createSignupPages(deps: SignupDeps): Router {
+  const limit = createOAuthLimits(deps.pool)('link');
+  return Router().use(createLinkRouter(signupLink(deps), limit), createLinkRouter(recoveryLink(deps), limit));
+}
+
+/** Answers contain tokens and keys. */
+const noStore: RequestHandler = (_request, response, next) => {
+  response.set('Cache-Control', 'no-store');
+  next();
+};
+
+function refuseIfDisabled({ signup }: SignupDeps): RequestHandler {
+  return (_request, _response, next) => {
+    if (!signup.enabled) throw new ApiError('agent_signup_disabled', 'Sign-up is off here.');
+    next();
+  };
+}
+
+function codeSent(tokenField: string, url: string): Omit<schemas.CodeSent, 'signup_token'> {
+  return {
+    status: 'code_sent',
+    expires_in: CODE_SECONDS,
+    next: `Ask for the 6-digit code that was mailed to the address, and send it with ${tokenField} to POST ${url} within ${CODE_SECONDS / 60} minutes. A mail that holds a link instead is for the person alone: its page shows them the key.`,
+  };
+}
