@@ -14,7 +14,7 @@ export class CommunityCounts {
   private counts = new Map<string, CommunityCount>();
 
   /** Counts a published item. */
-  addThing(kind: 'post' | 'comment', subreddit: string): void {
+  addItem(kind: 'post' | 'comment', subreddit: string): void {
     const count = this.countOf(storableText(subreddit));
     if (!count) return;
     if (kind === 'post') count.posts += 1;

@@ -96,6 +96,6 @@ export function readThings(body: unknown, reader: ThingReader): ReadThings {
     reader.logger.error({ endpoint: reader.endpoint, path, message }, 'an item has an unknown shape');
   }
   for (const [, count] of page.unknownKinds) reader.metrics.crawlerUnknownKinds.inc({ source: reader.label }, count);
-  const malformed = page.faults.map(({ raw }) => identifyItem(raw)).filter((thing) => thing !== undefined);
+  const malformed = page.faults.map(({ raw }) => identifyItem(raw)).filter((item) => item !== undefined);
   return { ...page, malformed };
 }

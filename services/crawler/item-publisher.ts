@@ -26,7 +26,7 @@ interface ItemPublisherDeps {
   lookup: PostLookup;
   seen: SeenItems;
   posts: RecentPosts;
-  counts: Pick<CommunityCounts, 'addThing'>;
+  counts: Pick<CommunityCounts, 'addItem'>;
   detectLanguage: LanguageDetector;
   metrics: Metrics;
   logger: Logger;
@@ -187,7 +187,7 @@ export class ItemPublisher {
       if (item.kind === 'comment' && item.title === '') metrics.crawlerIncomplete.inc();
       // A replayed item says nothing about the latency of this service, or about what goes on now.
       if (!origin.replay) {
-        counts.addThing(item.kind, item.subreddit);
+        counts.addItem(item.kind, item.subreddit);
         metrics.crawlerLag.observe({ source: origin.label }, Math.max(0, now - Date.parse(item.created_utc)) / 1000);
       }
     }

@@ -47,15 +47,15 @@ export class MalformedItems {
   }
 
   /** Resolves when the broker has every letter. Waits while the broker is unavailable. */
-  async keep(things: readonly MalformedItem[], seenAt: number, source: string, signal: AbortSignal): Promise<void> {
-    const chosen = things.filter((thing) => this.choose(thing, source));
+  async keep(items: readonly MalformedItem[], seenAt: number, source: string, signal: AbortSignal): Promise<void> {
+    const chosen = items.filter((item) => this.choose(item, source));
     if (chosen.length === 0) return;
-    const letters = chosen.map((thing) => {
-      const parsed = parseThing(thing.raw, '');
+    const letters = chosen.map((item) => {
+      const parsed = parseThing(item.raw, '');
       const fault = parsed.outcome === 'fault' ? parsed.fault : { path: '', message: 'has an unknown shape' };
-      const postId = postIdOfMalformed(thing);
+      const postId = postIdOfMalformed(item);
       const post = postId === undefined ? undefined : this.deps.posts.get(postId);
-      return toItemLetter(thing, fault, { source, firstSeenAt: seenAt, post });
+      return toItemLetter(item, fault, { source, firstSeenAt: seenAt, post });
     });
     const byTopic = Map.groupBy(letters, ({ topic }) => topic + DEAD_LETTER_SUFFIX);
     const topics = [...byTopic].map(([topic, group]) => ({ topic, records: group.map(({ record }) => record) }));

@@ -75,14 +75,14 @@ export class RecheckQueue {
   }
 
   /** @param end the limit of what was due: an empty page was read up to here */
-  addPage(now: number, things: readonly DueItem[], end: number): void {
+  addPage(now: number, items: readonly DueItem[], end: number): void {
     this.readAt = now;
-    this.hasReadFew = things.length < NAMES_PER_CALL;
-    const first = things[0];
+    this.hasReadFew = items.length < NAMES_PER_CALL;
+    const first = items[0];
     if (this.waiting.length === 0 && first !== undefined) this.startedAt = now - Math.max(0, end - first.at);
-    for (const thing of things) this.waiting.push(thing);
-    this.readTo = things.at(-1) ?? this.readTo;
-    if (things.length === 0 && end > this.readTo.at) this.readTo = { at: end, name: '' };
+    for (const item of items) this.waiting.push(item);
+    this.readTo = items.at(-1) ?? this.readTo;
+    if (items.length === 0 && end > this.readTo.at) this.readTo = { at: end, name: '' };
     if (this.waiting.length === 0) this.cursor = this.readTo;
   }
 
@@ -109,29 +109,29 @@ export class RecheckQueue {
 
 /** Answers with fewer items say nothing about the forum as a whole. */
 const LEAST_ITEMS = 20;
-/** When most of the items of an answer are gone, a later answer has to confirm it. */
+/** When most of the items of an answer are removed, a later answer has to confirm it. */
 const CONFIRM_AFTER_MS = 600_000;
 /** How long a confirmation holds: the removal of a whole community fills many answers. */
 const CONFIRMED_MS = 3_600_000;
 
 /**
  * A removal cannot be taken back, and one wrong answer of the forum must not blank everything. So an answer in which
- * more than half of the items are newly gone is believed only if the forum still says so ten minutes later.
+ * more than half of the items are newly removed counts only if the forum still says so ten minutes later.
  */
-export class RemovalDoubt {
-  private doubtedSince: number | undefined;
+export class RemovalConfirmation {
+  private unconfirmedSince: number | undefined;
   private confirmedUntil = Number.NEGATIVE_INFINITY;
 
-  /** Whether an answer in which `gone` of `asked` items are newly gone is believed. `now`: milliseconds since 1970. */
-  isBelievable(gone: number, asked: number, now: number): boolean {
-    if (gone < LEAST_ITEMS || gone * 2 <= asked) {
-      this.doubtedSince = undefined;
+  /** Whether an answer counts in which `removed` of `asked` items are newly removed. `now`: milliseconds since 1970. */
+  isConfirmed(removed: number, asked: number, now: number): boolean {
+    if (removed < LEAST_ITEMS || removed * 2 <= asked) {
+      this.unconfirmedSince = undefined;
       return true;
     }
     if (now < this.confirmedUntil) return true;
-    this.doubtedSince ??= now;
-    if (now - this.doubtedSince < CONFIRM_AFTER_MS) return false;
-    this.doubtedSince = undefined;
+    this.unconfirmedSince ??= now;
+    if (now - this.unconfirmedSince < CONFIRM_AFTER_MS) return false;
+    this.unconfirmedSince = undefined;
     this.confirmedUntil = now + CONFIRMED_MS;
     return true;
   }

@@ -18,7 +18,7 @@ import { retry } from '../../shared/runtime/retry.ts';
 import { withoutItems } from './archive-source.ts';
 import type { ArchiveSourceDeps } from './archive-source.ts';
 import type { Call, CrawlSource, Wait } from './crawl-source.ts';
-import { RecheckQueue, RemovalDoubt } from './recheck-queue.ts';
+import { RecheckQueue, RemovalConfirmation } from './recheck-queue.ts';
 import type { Batch, DueItem } from './recheck-queue.ts';
 
 const HOUR_MS = 3_600_000;
@@ -42,7 +42,7 @@ interface AgeGroup {
   ageMs: number;
   isMatched: boolean;
   queue: RecheckQueue;
-  doubt: RemovalDoubt;
+  confirmation: RemovalConfirmation;
 }
 
 /**
@@ -74,7 +74,7 @@ export class RecheckSource implements CrawlSource {
       const name = `${isMatched ? 'matched' : 'all'}-${ageMs / HOUR_MS}`;
       const cursor = saved[name] ?? [dueAt({ isMatched, ageMs }, now), ''];
       const queue = new RecheckQueue(cursor, !isMatched);
-      return { name, ageMs, isMatched, queue, doubt: new RemovalDoubt() };
+      return { name, ageMs, isMatched, queue, confirmation: new RemovalConfirmation() };
     });
   }
 
@@ -104,10 +104,10 @@ export class RecheckSource implements CrawlSource {
     this.reading.add(queue);
     return {
       fetch: async (signal) => {
-        const things = await this.readPage(group, after, due, signal);
+        const items = await this.readPage(group, after, due, signal);
         const acknowledged = (): void => {
           this.reading.delete(queue);
-          queue.addPage(now, things, due);
+          queue.addPage(now, items, due);
         };
         return { ...withoutItems(now, acknowledged), isLocal: true };
       },
@@ -136,12 +136,12 @@ export class RecheckSource implements CrawlSource {
     return rows.map(({ thingId, seenAt }) => ({ name: thingId, at: seenAt }));
   }
 
-  private nextBatch({ queue, doubt }: AgeGroup, now: number): Call | undefined {
+  private nextBatch({ queue, confirmation }: AgeGroup, now: number): Call | undefined {
     const batch = queue.nextBatch(now);
     if (batch === undefined) return undefined;
     return {
       fetch: async (signal) => {
-        await this.recheck(batch, doubt, signal);
+        await this.recheck(batch, confirmation, signal);
         const at = this.deps.clock();
         const acknowledged = (): void => {
           queue.done(at, batch);
@@ -154,25 +154,25 @@ export class RecheckSource implements CrawlSource {
     };
   }
 
-  private async recheck({ names }: Batch, doubt: RemovalDoubt, signal: AbortSignal): Promise<void> {
+  private async recheck({ names }: Batch, confirmation: RemovalConfirmation, signal: AbortSignal): Promise<void> {
     const { upstream, metrics, clickhouse, db } = this.deps;
     const call = { endpoint: 'info', lane: 'recheck', signal } as const;
     const { present, removed } = findRemoved(await upstream.get('/api/info', { id: names.join(',') }, call));
-    const gone = names.filter((name) => removed.has(name));
+    const nowRemoved = names.filter((name) => removed.has(name));
     const none = new Set<string>();
     const [known, seenAsRemoved, readable] =
-      gone.length === 0
+      nowRemoved.length === 0
         ? [none, none, none]
         : await Promise.all([
-            findRemovedItems(db, gone),
-            findSeenAsRemoved(clickhouse, gone, signal),
-            findReadableMatches(db, gone),
+            findRemovedItems(db, nowRemoved),
+            findSeenAsRemoved(clickhouse, nowRemoved, signal),
+            findReadableMatches(db, nowRemoved),
           ]);
     // Another source may have published an item again after its removal, and the archive shows its last sight.
-    const fresh = gone.filter((name) => !known.has(name) && (readable.has(name) || !seenAsRemoved.has(name)));
-    if (!doubt.isBelievable(fresh.length, names.length, this.deps.clock())) {
+    const fresh = nowRemoved.filter((name) => !known.has(name) && (readable.has(name) || !seenAsRemoved.has(name)));
+    if (!confirmation.isConfirmed(fresh.length, names.length, this.deps.clock())) {
       const reason = 'mass_removal';
-      throw new UpstreamError('broken', 'most of the rechecked items are gone; to be confirmed', { reason });
+      throw new UpstreamError('broken', 'most of the rechecked items are removed; to be confirmed', { reason });
     }
     await this.publish(fresh, signal);
     metrics.crawlerTombstones.inc(fresh.length);

@@ -115,11 +115,11 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & Pick<Ba
 
   const gauges = setInterval(() => {
     metrics.matcherMonitors.set(monitors.size);
-    metrics.matcherRingItems.set(recent.size);
-    metrics.matcherRingBytes.set(recent.bytes);
+    metrics.matcherRecentItems.set(recent.size);
+    metrics.matcherRecentItemBytes.set(recent.bytes);
     const evictedCount = recent.takeEvictedCount();
     if (evictedCount === 0) return;
-    metrics.matcherRingCutShort.inc(evictedCount);
+    metrics.matcherRecentItemsEvicted.inc(evictedCount);
     logger.warn({ items: evictedCount }, 'too many recent items: a new or changed monitor looks back less than 30 s');
   }, GAUGES_EVERY_MS);
   parts.onStop('gauges', () => {

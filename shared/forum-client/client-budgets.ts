@@ -255,7 +255,7 @@ export class RateBudget {
   /** Whether the forum sent the headers of this window, to this process or another one. */
   private isKnown = false;
   /** Whether the last headers said that nothing is left of a window of which nothing was used. */
-  private isDoubtful = false;
+  private isImplausible = false;
   private probedAt = Number.NEGATIVE_INFINITY;
   /** End of the last window, which a late report may still describe. */
   private lastEndedAt = Number.NEGATIVE_INFINITY;
@@ -301,9 +301,9 @@ export class RateBudget {
     this.left = remaining - this.inFlight;
     this.endsAt = now + reset * 1000;
     this.windowMs = Math.max(this.windowMs, reset * 1000);
-    this.isDoubtful = remaining < 1 && used !== undefined && used < 1;
-    this.isKnown = !this.isDoubtful;
-    if (this.isDoubtful) {
+    this.isImplausible = remaining < 1 && used !== undefined && used < 1;
+    this.isKnown = !this.isImplausible;
+    if (this.isImplausible) {
       this.probedAt = now;
       return;
     }
@@ -342,7 +342,7 @@ export class RateBudget {
       this.endsAt = endsAt;
       this.windowMs = Math.max(this.windowMs, endsInMs);
       this.isKnown = true;
-      this.isDoubtful = false;
+      this.isImplausible = false;
     }
   }
 
@@ -378,7 +378,7 @@ export class RateBudget {
    * all calls: a call now and then lets the forum correct them. At worst it is answered by 429.
    */
   private mayProbe(): boolean {
-    return this.isDoubtful || !Number.isFinite(this.endsAt);
+    return this.isImplausible || !Number.isFinite(this.endsAt);
   }
 
   private rollWindow(now: number): void {
@@ -388,7 +388,7 @@ export class RateBudget {
     this.left = Math.max(1, (this.limit ?? Number.POSITIVE_INFINITY) - this.inFlight);
     this.endsAt = Math.max(now, this.endsAt) + (this.windowMs || Number.POSITIVE_INFINITY);
     this.isKnown = false;
-    this.isDoubtful = false;
+    this.isImplausible = false;
     this.hasEndedWindow = true;
   }
 }

@@ -24,9 +24,9 @@ export async function readMonitorHistory(db: Queryable, monitorId: string): Prom
   return { versions, states };
 }
 
-/** What Postgres knows about a thing and a monitor. */
-export interface ThingInMonitor {
-  /** The match of the thing. */
+/** What Postgres knows about an item and a monitor. */
+export interface ItemInMonitor {
+  /** The match of the item. */
   match:
     | {
         seq: number;
@@ -44,8 +44,8 @@ export interface ThingInMonitor {
   removedAt: Date | undefined;
 }
 
-export async function readThingInMonitor(db: Queryable, monitorId: string, thingId: string): Promise<ThingInMonitor> {
-  const matches = await readRows<NonNullable<ThingInMonitor['match']>>(db)`
+export async function readItemInMonitor(db: Queryable, monitorId: string, thingId: string): Promise<ItemInMonitor> {
+  const matches = await readRows<NonNullable<ItemInMonitor['match']>>(db)`
     SELECT seq, entered_at AS "enteredAt", first_seen_at AS "firstSeenAt", created_at AS "createdAt", suppressed,
            suppressed_reason AS "suppressedReason", backfill
     FROM matches WHERE monitor_id = ${monitorId} AND thing_id = ${thingId}`;

@@ -151,9 +151,9 @@ function declare(registers: Registry[]) {
     matcherCandidates: counter('matcher_candidates_total', 'Candidates published.'),
     matcherMonitors: gauge('matcher_monitors', 'Active monitors in memory.'),
     matcherPaused: gauge('matcher_paused', '1 while the matcher pauses because it might miss changes of monitors.'),
-    matcherRingItems: gauge('matcher_ring_items', 'Recent items in memory for new and changed monitors.'),
-    matcherRingBytes: gauge('matcher_ring_bytes', 'Estimated size of the recent items in memory.'),
-    matcherRingCutShort: counter(
+    matcherRecentItems: gauge('matcher_ring_items', 'Recent items in memory for new and changed monitors.'),
+    matcherRecentItemBytes: gauge('matcher_ring_bytes', 'Estimated size of the recent items in memory.'),
+    matcherRecentItemsEvicted: counter(
       'matcher_ring_cut_short_total',
       'Items dropped before their 30 s because too many arrived. Above 0: something publishes much faster than the forum.',
     ),

@@ -15,12 +15,8 @@ import type { MatchItem } from '../../../shared/matching/rule.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { findArchivedItem } from '../../../shared/archive/archived-item.ts';
-import {
-  hasUnstoredMatches,
-  readMonitorHistory,
-  readThingInMonitor,
-} from '../../../shared/monitors/monitor-history.ts';
-import type { ThingInMonitor } from '../../../shared/monitors/monitor-history.ts';
+import { hasUnstoredMatches, readMonitorHistory, readItemInMonitor } from '../../../shared/monitors/monitor-history.ts';
+import type { ItemInMonitor } from '../../../shared/monitors/monitor-history.ts';
 import { listMutes, ruleOf } from '../../../shared/monitors/monitors.ts';
 import type { StoredMonitor } from '../../../shared/monitors/monitors.ts';
 import { forumHosts, parseReference } from '../../../shared/rules/forum-reference.ts';
@@ -174,7 +170,7 @@ interface ExplainDeps {
 const ARCHIVE_TIMEOUT_MS = 5_000;
 
 /** A post or comment as it was first seen. Everything is undefined that is not known of it. */
-interface FoundThing extends Omit<ThingInMonitor, 'content'> {
+interface FoundThing extends Omit<ItemInMonitor, 'content'> {
   /** Blank when the forum removed it. */
   content: ItemContent | undefined;
   /** What matching sees of it. */
@@ -196,7 +192,7 @@ async function findThing(
   const timeout = AbortSignal.timeout(ARCHIVE_TIMEOUT_MS);
   const signal = gone === undefined ? timeout : AbortSignal.any([gone, timeout]);
   const [stored, archived] = await Promise.all([
-    readThingInMonitor(pool, monitorId, thingId),
+    readItemInMonitor(pool, monitorId, thingId),
     findArchivedItem(clickhouse, thingId, signal).catch((error: unknown) => {
       if (isArchiveUnavailable(error) || timeout.aborted) return 'away' as const;
       throw error;

@@ -7,7 +7,7 @@ import type { ArchiveSourceDeps } from '../archive-source.ts';
 import { engineCall, readCommentCounts, RegularWork, withoutItems } from '../archive-source.ts';
 import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { ArchivedActivity } from '../threads/archived-activity.ts';
-import { isGone, readThread, RefusalDoubt } from '../threads/read-thread.ts';
+import { isInaccessible, readThread, RefusalConfirmation } from '../threads/read-thread.ts';
 import type { ArchivedComment } from '../../../shared/crawl/thread-items.ts';
 import type { MalformedItem } from '../../../shared/forum-client/malformed-item.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
@@ -49,7 +49,7 @@ export class AuditSource implements CrawlSource {
   /** A finished window that is not stored yet. */
   private unstored: AuditedWindow | undefined;
   private isStoring = false;
-  private readonly refusals = new RefusalDoubt();
+  private readonly refusals = new RefusalConfirmation();
 
   constructor(deps: AuditSourceDeps) {
     this.deps = deps;
@@ -178,7 +178,7 @@ export class AuditSource implements CrawlSource {
           this.refusals.noteRead();
           return read;
         } catch (error) {
-          if (!isGone(error) && !this.refusals.isBelievable(postId, error)) throw error;
+          if (!isInaccessible(error) && !this.refusals.isConfirmed(postId, error)) throw error;
           return withoutItems(this.deps.clock(), () => {
             this.audit.learnReading(postId, { seen: 0, total: 0 });
           });

@@ -35,8 +35,8 @@ export class CommunityGroup {
   private failures = 0;
   /** The first of the failures in a row. */
   private failingSince = Infinity;
-  /** The last answer for the newest page was doubted. */
-  private hasDoubted = false;
+  /** The last answer for the newest page counted as a failure until the next one confirms it. */
+  private isUnconfirmed = false;
 
   constructor(plan: PlannedGroup, known: readonly KnownPart[]) {
     this.members = plan.members;
@@ -96,12 +96,12 @@ export class CommunityGroup {
 
   /**
    * Whether an answer for the newest page counts as a failure, because the listing ends before it shows anything known.
-   * If the next answer does so too, it is believed and leaves a gap: everything known may have been removed.
+   * If the next answer does so too, it counts and leaves a gap: everything known may have been removed.
    */
-  doubts(page: ListingPage): boolean {
+  needsConfirmation(page: ListingPage): boolean {
     const endsEarly = page.after === undefined && new GroupReading(this, page, 0).learn(page).outcome === 'gap';
-    this.hasDoubted = endsEarly && !this.hasDoubted;
-    return this.hasDoubted;
+    this.isUnconfirmed = endsEarly && !this.isUnconfirmed;
+    return this.isUnconfirmed;
   }
 
   /** Learns a page once the broker has acknowledged everything on it. Returns a gap that it leaves. */

@@ -128,7 +128,7 @@ export class GroupSource implements CrawlSource {
     const seenAt = clock();
     const { things, malformed, after } = readThings(body, { ...this.deps, label: this.label, endpoint: ENDPOINT });
     const items = things.map((thing) => listedOf(thing, seenAt + MOST_AHEAD_MS));
-    if (request.after === undefined && request.group.doubts({ items, after })) throw endsEarly();
+    if (request.after === undefined && request.group.needsConfirmation({ items, after })) throw endsEarly();
     return {
       things,
       malformed,

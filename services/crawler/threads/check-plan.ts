@@ -22,7 +22,7 @@ interface Plan {
   /** Slots to check now, the most urgent first. */
   due: number[];
   /** Slots to check because of a gap, those with most comments first. */
-  owed: number[];
+  dueForGaps: number[];
   /** Slots to read because of a gap: those first that the oldest gap waits for, among them the largest deficit. */
   unread: number[];
   /** The posts that each gap still waits for. */
@@ -68,7 +68,7 @@ export class CheckPlan {
       if (age <= DAY_MS && crowded === 0) continue;
       const rate = this.rateOf(slot, now);
       const isQuiet = rate * 3_600 < QUIET_PER_HOUR && posts.deficit[slot] === 0;
-      const isKept = age <= DAY_MS || !isQuiet || gaps.some((gap) => this.isOwed(slot, gap, rate));
+      const isKept = age <= DAY_MS || !isQuiet || gaps.some((gap) => this.isDueFor(slot, gap, rate));
       if (rate < crowded || !isKept || age > LONGEST_AGE_MS) posts.remove(slot);
     }
   }
@@ -85,7 +85,7 @@ export class CheckPlan {
     this.adapt(Math.min(checksPerSecond, wanted));
     const most = Math.max(100, Math.ceil((4 * checksPerSecond * horizonMs) / 1000));
     const due = this.mostUrgent(now + horizonMs / 2, most);
-    return { due, ...this.owedTo(gaps, most) };
+    return { due, ...this.findDueForGaps(gaps, most) };
   }
 
   /** Comments a second that the post is expected to get. */
@@ -155,7 +155,7 @@ export class CheckPlan {
   }
 
   /** Posts that may have had comments in a gap, and were not checked or not complete since. */
-  private owedTo(gaps: readonly WorkedOnTime[], most: number): Omit<Plan, 'due'> {
+  private findDueForGaps(gaps: readonly WorkedOnTime[], most: number): Omit<Plan, 'due'> {
     const { posts } = this;
     const waiting = gaps.map(() => 0);
     const unread: { slot: number; since: number }[] = [];
@@ -171,8 +171,8 @@ export class CheckPlan {
     }
     for (const gap of gaps) gap.isNew = false;
     unread.sort((a, b) => a.since - b.since || posts.deficit[b.slot]! - posts.deficit[a.slot]!);
-    const owed = count === 0 ? [] : this.largest(Number.MIN_VALUE, count, most);
-    return { owed, unread: unread.map(({ slot }) => slot), waiting };
+    const dueForGaps = count === 0 ? [] : this.largest(Number.MIN_VALUE, count, most);
+    return { dueForGaps, unread: unread.map(({ slot }) => slot), waiting };
   }
 
   /** Adds the gaps that wait for the post to `waiting`. `unreadSince`: the oldest one that waits for its reading. */
@@ -202,7 +202,7 @@ export class CheckPlan {
   }
 
   /** Whether the gap waits for a check of the post, which is expected to have `rate` comments a second. */
-  private isOwed(slot: number, gap: WorkedOnTime, rate: number): boolean {
+  private isDueFor(slot: number, gap: WorkedOnTime, rate: number): boolean {
     const { posts } = this;
     if (posts.checkedAt[slot]! > coveredSince(gap) || !mayConcern(posts, slot, gap)) return false;
     return this.isLikely(gap, rate);

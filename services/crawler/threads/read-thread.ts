@@ -205,7 +205,7 @@ class ThreadReader {
  * The thread will not be readable later either: deleted, or its community is private or banned. A 403 without such a
  * reason may refuse this client, and every thread.
  */
-export function isGone(error: unknown): boolean {
+export function isInaccessible(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;
   const { failure, status, reason = '' } = error;
   return failure === 'not_found' || (failure === 'refused' && status === 403 && REASONS_OF_COMMUNITIES.has(reason));
@@ -216,10 +216,10 @@ const MOST_REFUSALS = 12;
 const MOST_REMEMBERED = 1_000;
 
 /**
- * A 403 without a reason may refuse one thread, or this client and so every thread. It is believed of the thread once
+ * A 403 without a reason may refuse one thread, or this client and so every thread. It counts as one of the thread once
  * another one was read since, or at the twelfth time, more than an hour later.
  */
-export class RefusalDoubt {
+export class RefusalConfirmation {
   private read = 0;
   /** By thread: how often it was refused, and how many were read before the first time. */
   private readonly refused = new Map<string, { times: number; read: number }>();
@@ -230,7 +230,7 @@ export class RefusalDoubt {
   }
 
   /** Whether the failure of a reading means that the forum will not show this thread later either. */
-  isBelievable(postId: string, error: unknown): boolean {
+  isConfirmed(postId: string, error: unknown): boolean {
     if (!(error instanceof UpstreamError) || error.failure !== 'refused') return false;
     if (error.status !== 403 || error.reason === 'blocked') return false;
     const known = this.refused.get(postId) ?? { times: 0, read: this.read };

@@ -8,7 +8,7 @@ import type { Call, CrawlSource, Fetched, Wait } from '../crawl-source.ts';
 import { ArchivedActivity } from './archived-activity.ts';
 import { DAY_MS, LONGEST_AGE_MS } from './check-plan.ts';
 import { GapRecovery } from './gap-recovery.ts';
-import { isGone, readThread, RefusalDoubt } from './read-thread.ts';
+import { isInaccessible, readThread, RefusalConfirmation } from './read-thread.ts';
 import { ThreadSweep } from './thread-sweep.ts';
 
 /** Calls of one reading: about 500 comments for the first, up to 100 for each other. */
@@ -52,8 +52,8 @@ export class ThreadSource implements CrawlSource {
   private recovery: GapRecovery;
   /** Checks whose posts are to be compared with the archive once they have settled. */
   private settling: Checked[] = [];
-  private readonly doubt = new AbsenceDoubt();
-  private readonly refusals = new RefusalDoubt();
+  private readonly absences = new AbsenceConfirmation();
+  private readonly refusals = new RefusalConfirmation();
   private isCounting = false;
   private countsAt = Number.NEGATIVE_INFINITY;
   /** When a check was answered last, also before a restart. */
@@ -167,10 +167,10 @@ export class ThreadSource implements CrawlSource {
         );
         const unread = new Set(malformed.map(({ name }) => name));
         const isShown = (postId: string): boolean => counts.has(postId) || unread.has(`t3_${postId}`);
-        const doubted = new Set(this.doubt.doubted(postIds, isShown, at));
+        const unconfirmed = new Set(this.absences.unconfirmed(postIds, isShown, at));
         const checked = withoutItems(this.deps.clock(), () => {
-          this.sweep.checkFailed([...doubted], { isLater: true });
-          const posts = postIds.filter((postId) => !doubted.has(postId));
+          this.sweep.checkFailed([...unconfirmed], { isLater: true });
+          const posts = postIds.filter((postId) => !unconfirmed.has(postId));
           if (posts.length > 0) this.noteAnswer(at);
           this.settling.push({ at, posts: posts.map((postId) => ({ postId, comments: counts.get(postId) })) });
         });
@@ -186,8 +186,8 @@ export class ThreadSource implements CrawlSource {
     const { checkedAt = at } = this;
     this.checkedAt = Math.max(checkedAt, at);
     if (at - checkedAt <= DAY_MS) return;
-    const things = { afterThing: undefined, beforeThing: undefined };
-    this.deps.recordGap({ source: this.name, reason: 'outage', ...things, afterAt: checkedAt, beforeAt: at });
+    const bounds = { afterThing: undefined, beforeThing: undefined };
+    this.deps.recordGap({ source: this.name, reason: 'outage', ...bounds, afterAt: checkedAt, beforeAt: at });
   }
 
   private nextReading(now: number): Call | undefined {
@@ -201,9 +201,9 @@ export class ThreadSource implements CrawlSource {
           this.refusals.noteRead();
           return read;
         } catch (error) {
-          if (!isGone(error) && !this.refusals.isBelievable(postId, error)) throw error;
+          if (!isInaccessible(error) && !this.refusals.isConfirmed(postId, error)) throw error;
           return withoutItems(this.deps.clock(), () => {
-            this.sweep.readingFailed(postId, 'gone', this.deps.clock());
+            this.sweep.readingFailed(postId, 'inaccessible', this.deps.clock());
           });
         }
       },
@@ -252,27 +252,27 @@ export class ThreadSource implements CrawlSource {
 
 /** Smaller answers say nothing about the forum as a whole. */
 const LEAST_POSTS = 10;
-/** A post that is still left out after this time is gone. */
+/** A post that is still left out after this time counts as removed. */
 const CONFIRM_AFTER_MS = 600_000;
 /** No post is followed longer. */
 const FORGOTTEN_AFTER_MS = 3 * 24 * 3_600_000;
 const MOST_REMEMBERED = 250_000;
 
 /**
- * The forum leaves posts that are gone out of its answers. A wrong answer must not make live posts count as checked.
- * So an answer that leaves out more than half of the posts asked for is not believed. Posts that were left out ten
+ * The forum leaves removed posts out of its answers. A wrong answer must not make other posts count as checked. So an
+ * answer that leaves out more than half of the posts asked for has to be confirmed. Posts that were left out ten
  * minutes before as well do not count among these. Times are milliseconds since 1970.
  */
-class AbsenceDoubt {
+class AbsenceConfirmation {
   /** Since when each post has been left out; those that were left out first come first. */
   private readonly leftOutSince = new Map<string, number>();
 
   /**
-   * The posts that an answer to a call for `asked` leaves out and that do not count as gone; `isShown` says which posts
-   * it shows.
+   * The posts that an answer to a call for `asked` leaves out and that do not count as removed yet. `isShown` says
+   * which posts it shows.
    */
-  doubted(asked: readonly string[], isShown: (postId: string) => boolean, now: number): readonly string[] {
-    const doubtful = asked.filter((postId) => {
+  unconfirmed(asked: readonly string[], isShown: (postId: string) => boolean, now: number): readonly string[] {
+    const unconfirmed = asked.filter((postId) => {
       if (isShown(postId)) {
         this.leftOutSince.delete(postId);
         return false;
@@ -285,6 +285,6 @@ class AbsenceDoubt {
       if (this.leftOutSince.size <= MOST_REMEMBERED && now - since < FORGOTTEN_AFTER_MS) break;
       this.leftOutSince.delete(postId);
     }
-    return asked.length < LEAST_POSTS || doubtful.length * 2 <= asked.length ? [] : doubtful;
+    return asked.length < LEAST_POSTS || unconfirmed.length * 2 <= asked.length ? [] : unconfirmed;
   }
 }

@@ -41,7 +41,7 @@ export class ThreadSweep {
   /** What was archived at an earlier check is not believed before: the archive did not answer. */
   private distrustedUntil = Number.NEGATIVE_INFINITY;
   private due: number[] = [];
-  private owed: number[] = [];
+  private dueForGaps: number[] = [];
   private plannedAt = Number.NEGATIVE_INFINITY;
   private planMs = SHORTEST_PLAN_MS;
   private gaps: readonly (WorkedOnTime & { id: number })[] = [];
@@ -125,7 +125,8 @@ export class ThreadSweep {
     const batch: string[] = [];
     while (batch.length < POSTS_PER_CHECK) {
       this.picked += 1;
-      const slot = this.picked % 2 === 0 ? (this.owed.pop() ?? this.due.pop()) : (this.due.pop() ?? this.owed.pop());
+      const [first, second] = this.picked % 2 === 0 ? [this.dueForGaps, this.due] : [this.due, this.dueForGaps];
+      const slot = first.pop() ?? second.pop();
       if (slot === undefined) break;
       if (!posts.isUsed(slot) || posts.checking[slot] === 1) continue;
       posts.checking[slot] = 1;
@@ -226,7 +227,7 @@ export class ThreadSweep {
     if (left > 0) posts.restsUntil[slot] = readAt + (isFruitless ? restMs(posts.fruitless[slot]) : ARCHIVED_AFTER_MS);
   }
 
-  /** The thread waits again, unless it is gone: an outage of the forum, however long, gives nothing up. */
+  /** The thread waits again, unless it is inaccessible: an outage of the forum, however long, gives nothing up. */
   readingFailed(postId: string, why: ReadingFailure, now: number): void {
     const slot = this.posts.slotOf(postId);
     if (slot === undefined) return;
@@ -237,7 +238,7 @@ export class ThreadSweep {
       this.checkShare.noteReading(-1);
       return;
     }
-    if (why === 'gone') {
+    if (why === 'inaccessible') {
       posts.residual[slot] = posts.difference[slot]!;
       posts.setDeficit(slot, 0);
       return;
@@ -257,11 +258,11 @@ export class ThreadSweep {
     const backlogS = callsPerSecond > 0 ? this.backlog / callsPerSecond : BACKLOG_S;
     this.checkShare.share = Math.max(LEAST_CHECK_SHARE, 1 - backlogS / BACKLOG_S);
     const checksPerSecond = callsPerSecond * this.checkShare.share * POSTS_PER_CHECK;
-    const { due, owed, unread, waiting } = this.plan.make(now, checksPerSecond, this.planMs, this.gaps);
-    this.readings.setOwed(unread);
+    const { due, dueForGaps, unread, waiting } = this.plan.make(now, checksPerSecond, this.planMs, this.gaps);
+    this.readings.setUnread(unread);
     // The most urgent last: a batch is taken from the end.
     this.due = due.reverse();
-    this.owed = owed.reverse();
+    this.dueForGaps = dueForGaps.reverse();
     this.waitingFor = new Map(this.gaps.map(({ id }, index) => [id, waiting[index]!]));
   }
 
@@ -300,8 +301,8 @@ interface CheckedPost {
   archived: number | undefined;
 }
 
-/** Why a thread was not read: the forum does not have it any more, our own budget refused the call, or it failed. */
-type ReadingFailure = 'gone' | 'own_budget' | 'failed';
+/** Why a thread was not read: the forum shows it to nobody any more, our own budget refused the call, or it failed. */
+type ReadingFailure = 'inaccessible' | 'own_budget' | 'failed';
 
 /** Comments of a post that other sources saw. */
 export interface CommentActivity {

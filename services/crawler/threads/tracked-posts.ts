@@ -160,21 +160,21 @@ export function restMs(fruitless: number): number {
 export class ReadingQueue {
   private readonly posts: TrackedPosts;
   /** Slots that gaps wait for, in the order in which they are to be read. */
-  private owed: readonly number[] = [];
+  private unread: readonly number[] = [];
   private taken = 0;
 
   constructor(posts: TrackedPosts) {
     this.posts = posts;
   }
 
-  setOwed(slots: readonly number[]): void {
-    this.owed = slots;
+  setUnread(slots: readonly number[]): void {
+    this.unread = slots;
   }
 
   take(now: number): number | undefined {
     this.taken += 1;
-    const owed = this.taken % 2 === 1 ? this.owed.find((slot) => this.isOpen(slot, now)) : undefined;
-    return owed ?? this.largest(now);
+    const unread = this.taken % 2 === 1 ? this.unread.find((slot) => this.isOpen(slot, now)) : undefined;
+    return unread ?? this.largest(now);
   }
 
   /** Whether a thread may be read now. */

@@ -29,7 +29,7 @@ export class PaymentSimulator {
   private readonly stopping = new AbortController();
   private readonly sessions = new Map<string, TrialSession>();
   private readonly sessionsByKey = new Map<string, string>();
-  private readonly events: ListedThing[] = [];
+  private readonly events: ListedObject[] = [];
   private readonly deliveries = new Set<Promise<unknown>>();
   private origin = '';
 
@@ -238,7 +238,7 @@ function refusal(status: number, message: string, param?: string): RouteResponse
   return { status, body: { error } };
 }
 
-interface ListedThing {
+interface ListedObject {
   id: string;
   /** Seconds since the epoch. */
   created: number;
@@ -247,7 +247,7 @@ interface ListedThing {
 }
 
 /** A page of a list in Stripe's shape, newest first, filtered by `created`, `types` and `status`. */
-export function listOf(all: readonly ListedThing[], url: string, query: URLSearchParams): RouteResponse {
+export function listOf(all: readonly ListedObject[], url: string, query: URLSearchParams): RouteResponse {
   const from = Number(query.get('created[gte]') ?? 0);
   const to = Number(query.get('created[lte]') ?? Number.MAX_SAFE_INTEGER);
   const types = [...query].filter(([name]) => name.startsWith('types[')).map(([, type]) => type);

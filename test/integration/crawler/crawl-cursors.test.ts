@@ -163,7 +163,7 @@ describe('the rates of communities', () => {
 
   test('stores the counts of names that Postgres cannot store', async () => {
     const counts = new CommunityCounts();
-    for (const name of ['a\ud800', 'a\udc00', 'a\u0000']) counts.addThing('comment', name);
+    for (const name of ['a\ud800', 'a\udc00', 'a\u0000']) counts.addItem('comment', name);
     await addCommunityCounts(database.pool, counts.take());
     const { rows } = await database.pool.query('SELECT subreddit, comments FROM community_rates');
     expect(rows).toEqual([{ subreddit: 'a\ufffd', comments: 3 }]);

@@ -3,17 +3,17 @@ import { CommunityCounts } from '../../../../services/crawler/community-counts.t
 
 test('adds counts that were put back to later ones', () => {
   const counts = new CommunityCounts();
-  counts.addThing('comment', 'tea');
+  counts.addItem('comment', 'tea');
   const taken = counts.take();
-  counts.addThing('comment', 'tea');
+  counts.addItem('comment', 'tea');
   counts.putBack(taken);
   expect(counts.take()).toEqual([{ subreddit: 'tea', comments: 2, posts: 0 }]);
 });
 
 test('is bounded while Postgres is unavailable: known communities go on', () => {
   const counts = new CommunityCounts();
-  for (let n = 0; n < 60_000; n++) counts.addThing('comment', `c${n}`);
-  counts.addThing('comment', 'c7');
+  for (let n = 0; n < 60_000; n++) counts.addItem('comment', `c${n}`);
+  counts.addItem('comment', 'c7');
   const taken = counts.take();
   expect(taken).toHaveLength(50_000);
   expect(taken[7]?.comments).toBe(2);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isGone, readThread } from '../../../../../services/crawler/threads/read-thread.ts';
+import { isInaccessible, readThread } from '../../../../../services/crawler/threads/read-thread.ts';
 import type { ThreadReading } from '../../../../../services/crawler/threads/read-thread.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
 import { UpstreamError } from '../../../../../shared/forum-client/upstream-error.ts';
@@ -135,5 +135,5 @@ test.each([
   ['refused', 401, 'private', false],
   ['broken', 503, 'private', false],
 ] as const)('after %s %d %s a thread is gone for good: %s', (failure, status, reason, expected) => {
-  expect(isGone(new UpstreamError(failure, 'no thread', { status, reason }))).toBe(expected);
+  expect(isInaccessible(new UpstreamError(failure, 'no thread', { status, reason }))).toBe(expected);
 });

@@ -32,7 +32,7 @@ describe('a gap', () => {
     const queue = new ReadingQueue(posts);
     const slots = Array.from({ length: 100 }, (_, post) => posts.add({ postId: `p${post}`, createdAt: 0 }));
     for (const slot of slots) posts.setDeficit(slot, slot < 90 ? 9 : 1);
-    queue.setOwed(slots.slice(90));
+    queue.setUnread(slots.slice(90));
     let read = 0;
     for (let attempt = 0; attempt < 60; attempt++) {
       const slot = queue.take(0)!;

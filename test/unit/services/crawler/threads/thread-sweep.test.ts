@@ -100,7 +100,7 @@ describe('a deficit', () => {
     sweep.readingFailed('a', 'failed', 6 * MINUTE);
     expect(sweep.nextReading(6 * MINUTE)).toBeUndefined();
     expect(sweep.nextReading(7 * MINUTE)).toMatchObject({ postId: 'a', deficit: 4 });
-    sweep.readingFailed('a', 'gone', 7 * MINUTE);
+    sweep.readingFailed('a', 'inaccessible', 7 * MINUTE);
     expect(sweep.nextReading(8 * MINUTE)).toBeUndefined();
     expect(sweep.backlog).toBe(0);
     sweep.checkFailed(['a', 'unknown']);
