@@ -1,12 +1,7 @@
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
-import { agrees, checkLedgerPage, compareLedger, correctLedger } from '../../shared/billing/ledger-check.ts';
-import type {
-  CheckedLedgerPage,
-  ComparedLedger,
-  LedgerCorrection,
-  TrustedRecord,
-} from '../../shared/billing/ledger-check.ts';
+import { agrees, checkLedgers, compareLedger, correctLedger } from '../../shared/billing/ledger-check.ts';
+import type { ComparedLedger, LedgerCorrection, TrustedRecord } from '../../shared/billing/ledger-check.ts';
 import { storeLedgerMismatches } from '../../shared/maintenance/settings.ts';
 import { chosenAccount, requireAccount, withAccount } from './account-commands.ts';
 import type { AccountOptions } from './account-commands.ts';
@@ -71,15 +66,13 @@ async function* checkAll(pool: Pool): AsyncIterable<object> {
 async function* printMismatches(pool: Pool): AsyncGenerator<object, { differing: number; skipped: number }> {
   let differing = 0;
   let skipped = 0;
-  for (let afterId: string | undefined = ''; afterId !== undefined;) {
-    const { mismatches, lastId, tooLong }: CheckedLedgerPage = await checkLedgerPage(pool, afterId);
+  for await (const { mismatches, lastId, tooLong } of checkLedgers(pool)) {
     if (tooLong !== undefined) {
       skipped++;
       yield { account_id: lastId, status: 'not compared: its ledger takes too long to read' };
     }
     yield* mismatches.map(printedRow);
     differing += mismatches.length;
-    afterId = lastId;
   }
   await storeLedgerMismatches(pool, differing);
   return { differing, skipped };

@@ -3,8 +3,8 @@ import { ZodError } from 'zod';
 import { lockAccount } from '../../shared/accounts/accounts.ts';
 import { APPLIED_EVENTS, applyEvent, applySession, logApplied } from '../../shared/billing/apply-event.ts';
 import type { Applied } from '../../shared/billing/apply-event.ts';
-import { checkLedgerPage } from '../../shared/billing/ledger-check.ts';
-import type { CheckedLedgerPage, ComparedLedger } from '../../shared/billing/ledger-check.ts';
+import { checkLedgers } from '../../shared/billing/ledger-check.ts';
+import type { ComparedLedger } from '../../shared/billing/ledger-check.ts';
 import { refundPack } from '../../shared/billing/packs.ts';
 import {
   findAppliedEvents,
@@ -29,12 +29,10 @@ type LedgerCheckDeps = Pick<BillerDeps, 'pool' | 'metrics' | 'logger'> & Continu
  * @returns false when it was stopped before the end
  */
 export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
-  const { metrics, logger, mayContinue } = options;
+  const { pool, metrics, logger, mayContinue } = options;
   let found = 0;
-  let checked: string | undefined = '';
-  while (checked !== undefined) {
+  for await (const { mismatches, lastId, tooLong } of checkLedgers(pool)) {
     if (!(await mayContinue())) return false;
-    const { mismatches, lastId, tooLong }: CheckedLedgerPage = await checkLedgerPage(options.pool, checked);
     if (tooLong !== undefined)
       logger.error(
         { err: tooLong, account_id: lastId },
@@ -43,10 +41,9 @@ export async function checkLedger(options: LedgerCheckDeps): Promise<boolean> {
     for (const mismatch of mismatches)
       logger.error(logFields(mismatch), 'the balance of an account differs from its ledger');
     found += mismatches.length;
-    checked = lastId;
   }
   metrics.ledgerMismatches.set(found);
-  await storeLedgerMismatches(options.pool, found);
+  await storeLedgerMismatches(pool, found);
   logger.info({ mismatches: found }, 'the ledger was compared with the balances');
   return true;
 }

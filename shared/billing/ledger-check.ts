@@ -14,14 +14,11 @@ export interface ComparedLedger {
   firstBrokenId: number | null;
 }
 
-export interface LedgerPage {
+/** A page of accounts, or the one whose ledger alone takes too long to read. */
+interface CheckedAccounts {
   mismatches: ComparedLedger[];
   /** The last account that was checked; the next page begins after it. undefined when there are no more. */
   lastId: string | undefined;
-}
-
-/** A page of accounts, or the one whose ledger alone takes too long to read. */
-export interface CheckedLedgerPage extends LedgerPage {
   /** The error of that one account, which is skipped. */
   tooLong?: unknown;
 }
@@ -34,26 +31,31 @@ export function agrees({ balance, sum, brokenEntries }: ComparedLedger): boolean
   return balance === sum && brokenEntries === 0;
 }
 
+/** Compares all accounts with their ledgers, page by page. */
+export async function* checkLedgers(db: Queryable): AsyncGenerator<CheckedAccounts, void> {
+  for (let afterId: string | undefined = ''; afterId !== undefined;) {
+    const page: CheckedAccounts = await checkPage(db, afterId, ACCOUNTS_PER_PAGE);
+    yield page;
+    afterId = page.lastId;
+  }
+}
+
 /**
- * Compares up to 100 accounts after `afterId` ('' for the first page) with their ledgers. A page that exceeds the
- * statement timeout is repeated with fewer accounts, down to one. An account that still exceeds it is skipped.
+ * A page that exceeds the statement timeout is repeated with fewer accounts, down to one. An account that still exceeds
+ * it is skipped.
  */
-export async function checkLedgerPage(
-  db: Queryable,
-  afterId: string,
-  limit = ACCOUNTS_PER_PAGE,
-): Promise<CheckedLedgerPage> {
+async function checkPage(db: Queryable, afterId: string, limit: number): Promise<CheckedAccounts> {
   try {
     return await findLedgerMismatches(db, afterId, limit);
   } catch (error) {
     if (sqlState(error) !== QUERY_CANCELED) throw error;
-    if (limit > 1) return checkLedgerPage(db, afterId, Math.ceil(limit / 10));
+    if (limit > 1) return checkPage(db, afterId, Math.ceil(limit / 10));
     const next = await readRow<{ id: string }>(db)`SELECT id FROM accounts WHERE id > ${afterId} ORDER BY id LIMIT 1`;
     return { mismatches: [], lastId: next?.id, tooLong: error };
   }
 }
 
-export async function findLedgerMismatches(db: Queryable, afterId: string, limit: number): Promise<LedgerPage> {
+export async function findLedgerMismatches(db: Queryable, afterId: string, limit: number): Promise<CheckedAccounts> {
   const compared = await compareLedgers(db, { afterId, limit });
   return { mismatches: compared.filter((one) => !agrees(one)), lastId: compared.at(-1)?.accountId };
 }
