@@ -15,13 +15,15 @@ import { blankedContent } from '../../shared/matches/rules/match-resource.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { storableText } from '../../shared/postgres/sql.ts';
-import { readThreads, recordPairs } from './record-pairs.ts';
-import type { OutcomeCounts, RecordingLimits } from './record-pairs.ts';
+import { readThreads, recordUnderLock } from './record-under-lock.ts';
+import type { OutcomeCounts } from './record-under-lock.ts';
 
-export interface RecordBatchDeps extends Pick<RecordingLimits, 'toleranceMs'> {
+export interface RecordBatchDeps {
   /** Needs a free connection for each concurrent partition. */
   pool: Pool;
-  /** Default 10,000. */
+  /** How far the broker's clock and Postgres's may differ, in ms: 0 on one machine. */
+  toleranceMs: number;
+  /** Maximum suppressed matches that one monitor stores per UTC day; default 10,000. */
   suppressedPerDay?: number;
 }
 
@@ -38,28 +40,29 @@ export interface RecordedBatch {
  * Before: the matcher published the candidates, and `startRecorder` consumed them. Steps:
  * 1. Store the contents (`storeContents`), one commit per statement. A crash after it leaves content without a match,
  *    which expires; a repeat finds it. Candidates that cannot become matches today because of the limits are left out.
- * 2. Lock, check, number and insert the matches in one transaction (`recordPairs`). A crash inside rolls it back and
- *    the repeat does it again. After: the caller (3) publishes the matches to monitor.matches and (4) commits the
+ * 2. Lock, check, number and insert the matches in one transaction (`recordUnderLock`). A crash inside rolls it back
+ *    and the repeat does it again. After: the caller (3) publishes the matches to monitor.matches and (4) commits the
  *    offsets. A crash before either repeats from 1, where every pair is found and is published again as first stored,
  *    whatever its monitor's state.
  */
 export async function recordBatch(options: RecordBatchDeps, candidates: readonly Candidate[]): Promise<RecordedBatch> {
   const deps = { suppressedPerDay: SUPPRESSED_PER_DAY, ...options };
   const unstorable = await findUnstorable(deps, candidates);
-  const recorded = await recordSkippingContents(deps, candidates, unstorable);
+  const recorded = await tryRecording(deps, candidates, unstorable);
   // A monitor had no room before the transaction but has inside it (a new day, a larger pack): repeat with all
   // contents.
-  return recorded ?? (await recordSkippingContents(deps, candidates, new Set()))!;
+  return recorded ?? (await tryRecording(deps, candidates, new Set()))!;
 }
-
-type RecordDeps = Required<RecordBatchDeps>;
 
 /**
  * Finds the candidates that cannot be stored today, because their monitor has reached the ceiling of suppressed matches
- * and the daily cap, or the ceiling while their thread had its match. Reads without locks, so `recordPairs` decides
+ * and the daily cap, or the ceiling while their thread had its match. Reads without locks, so `recordUnderLock` decides
  * again.
  */
-async function findUnstorable(deps: RecordDeps, candidates: readonly Candidate[]): Promise<Set<Candidate>> {
+async function findUnstorable(
+  deps: Required<RecordBatchDeps>,
+  candidates: readonly Candidate[],
+): Promise<Set<Candidate>> {
   const monitorIds = [...new Set(candidates.map((candidate) => candidate.monitor_id))];
   const suppressed = await findSuppressedMonitors(deps.pool, monitorIds, deps.suppressedPerDay);
   if (suppressed.length === 0) return new Set();
@@ -83,8 +86,8 @@ async function findUnstorable(deps: RecordDeps, candidates: readonly Candidate[]
  *
  * @returns undefined when the transaction was rolled back because it would have stored a match of one of them
  */
-async function recordSkippingContents(
-  deps: RecordDeps,
+async function tryRecording(
+  deps: Required<RecordBatchDeps>,
   candidates: readonly Candidate[],
   unstorable: ReadonlySet<Candidate>,
 ): Promise<RecordedBatch | undefined> {
@@ -94,7 +97,7 @@ async function recordSkippingContents(
   );
   try {
     const { matches, repeated, outcomes } = await inTransaction(deps.pool, async (client) => {
-      const pairs = await recordPairs(client, candidates, deps);
+      const pairs = await recordUnderLock(client, candidates, deps);
       if (!pairs.matches.every(({ thingId }) => contents.has(thingId))) throw new ContentNotStored();
       return pairs;
     });
@@ -121,8 +124,8 @@ function byMonitorAndSeq(a: FirstStoredMatch, b: FirstStoredMatch): number {
  * Stores the content of every candidate's item and returns it as it was first stored, by thing_id. An item that the
  * forum removed is stored and returned blank.
  *
- * Before: `recordBatch` received a batch of candidates. After: `recordPairs` numbers and stores the matches that refer
- * to this content. Each statement commits on its own, before any monitor is locked, because other recorders may store
+ * Before: `recordBatch` received a batch of candidates. After: `recordUnderLock` stores the matches that refer to this
+ * content. Each statement commits on its own, before any monitor is locked, because other recorders may store
  * the same items. A crash leaves content without a match, which expires; repeating the call changes nothing.
  */
 export async function storeContents(

@@ -1,7 +1,8 @@
 import type { ItemContent } from '../../schemas/messages/forum-item.ts';
 import type { Candidate, RecordedMatch } from '../../schemas/messages/monitor-match.ts';
+import type { ArchivePosition } from '../../shared/archive/archived-candidates.ts';
 import { isBackfillCancelled, saveBackfillProgress } from '../../shared/backfills/backfills.ts';
-import type { BackfillProgress, ClaimedBackfill, ScanPosition } from '../../shared/backfills/backfills.ts';
+import type { BackfillProgress, ClaimedBackfill } from '../../shared/backfills/backfills.ts';
 import { backfillCredits, backfillRoom, numberBackfilled } from '../../shared/backfills/rules/backfill-numbering.ts';
 import type { BackfillStop } from '../../shared/backfills/rules/backfill-numbering.ts';
 import { charge } from '../../shared/billing/ledger.ts';
@@ -17,15 +18,15 @@ import {
 import type { NumberedBatch } from '../../shared/matches/rules/match-decision.ts';
 import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
-import { countersOf, pairKey, readLockedState, toAccepted } from './record-pairs.ts';
-import type { LockedState } from './record-pairs.ts';
+import { countersOf, pairKey, readLockedState, toAccepted } from './record-under-lock.ts';
+import type { LockedState } from './record-under-lock.ts';
 
 /** The most rows under one lock: limits how long live numbering of the monitor waits. */
 export const CHUNK = 500;
 
 export interface FoundItem {
   candidate: Candidate;
-  position: ScanPosition;
+  position: ArchivePosition;
 }
 
 export interface RecordedChunk {
@@ -41,7 +42,7 @@ export interface FoundChunk {
   found: readonly FoundItem[];
   contents: ReadonlyMap<string, ItemContent>;
   /** Up to which everything is decided afterwards, unless the run must end. */
-  position: ScanPosition;
+  position: ArchivePosition;
 }
 
 /**
@@ -86,7 +87,7 @@ export async function recordChunk(
 interface Decided {
   fresh: Candidate[];
   alreadyKnown: number;
-  position: ScanPosition | undefined;
+  position: ArchivePosition | undefined;
   stop: BackfillStop | undefined;
 }
 
@@ -98,7 +99,7 @@ function decide(
     state,
     position,
     balance,
-  }: { found: readonly FoundItem[]; state: LockedState; position: ScanPosition; balance: number },
+  }: { found: readonly FoundItem[]; state: LockedState; position: ArchivePosition; balance: number },
 ): Decided {
   const { room, stop } = backfillRoom({ ...run, balance });
   const fresh: Candidate[] = [];

@@ -10,6 +10,7 @@ import {
   RECORDER_GROUP,
 } from '../../schemas/messages/topics.ts';
 import { readArchivedCandidates } from '../../shared/archive/archived-candidates.ts';
+import type { ArchivePosition } from '../../shared/archive/archived-candidates.ts';
 import { matchItemOf } from '../../shared/archive/archived-item.ts';
 import {
   endBackfill,
@@ -17,7 +18,7 @@ import {
   saveBackfillProgress,
   storeAwaitedOffsets,
 } from '../../shared/backfills/backfills.ts';
-import type { BackfillState, ClaimedBackfill, ScanPosition } from '../../shared/backfills/backfills.ts';
+import type { BackfillState, ClaimedBackfill } from '../../shared/backfills/backfills.ts';
 import type { ClickHouseClient } from '../../shared/clickhouse/clickhouse-client.ts';
 import { hasFinished, readGroupProgress } from '../../shared/kafka/group-progress.ts';
 import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
@@ -35,7 +36,7 @@ import { CHUNK, recordChunk } from './record-chunk.ts';
 import type { FoundItem } from './record-chunk.ts';
 
 interface ArchivedCandidate {
-  position: ScanPosition;
+  position: ArchivePosition;
   content: ItemContent;
   item: MatchItem;
 }
@@ -45,7 +46,7 @@ interface ArchiveRange {
   from: Date;
   to: Date;
   /** undefined: from the beginning. */
-  after: ScanPosition | undefined;
+  after: ArchivePosition | undefined;
 }
 
 /**
@@ -56,7 +57,7 @@ interface ArchiveRange {
 export type ReadArchive = (
   range: ArchiveRange,
   signal: AbortSignal,
-) => Promise<{ items: ArchivedCandidate[]; next: ScanPosition | undefined }>;
+) => Promise<{ items: ArchivedCandidate[]; next: ArchivePosition | undefined }>;
 
 /** Some megabytes, also with the long texts of posts; two parts of a run are held at a time. */
 const PART = 1_000;
@@ -202,7 +203,7 @@ class TimeSlice {
     return end(this.deps, this.run, state);
   }
 
-  private read(after: ScanPosition | undefined): ReturnType<RunDeps['readArchive']> {
+  private read(after: ArchivePosition | undefined): ReturnType<RunDeps['readArchive']> {
     const { rule, from, to, untilNow } = this.run;
     // With clocks that differ, what entered before the run may have been first seen a moment after it.
     const until = untilNow ? new Date(to.getTime() + this.deps.toleranceMs) : to;
@@ -235,7 +236,7 @@ class TimeSlice {
   /** @param upTo the position up to which everything that matches is in `found` */
   private async record(
     found: readonly FoundItem[],
-    upTo: ScanPosition | undefined,
+    upTo: ArchivePosition | undefined,
   ): Promise<Exclude<BackfillState, 'running' | 'failed'> | undefined> {
     const { pool, signal, liveLoad } = this.deps;
     const size = liveLoad.isPresent() ? GENTLE_CHUNK : CHUNK;

@@ -61,11 +61,11 @@ export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> 
   const { kafka, prefix, publisher, metrics, logger, fatal } = deps;
   // After a failure each partition is recorded by itself: a monitor whose lock is held delays only its own one.
   let mayJoin = true;
-  // The partitions of one answer to a fetch arrive in one turn of the event loop. None waits for another answer.
+  // The partitions of one answer to a fetch arrive together. None waits for another answer.
   const batches: Batches = new CallBatcher({
     run: async (joined) => {
       try {
-        await record(deps, joined);
+        await recordAndPublish(deps, joined);
         mayJoin = true;
       } catch (error) {
         mayJoin = false;
@@ -82,7 +82,7 @@ export async function startRecorder(deps: RecorderDeps): Promise<BatchConsumer> 
     prefix,
     group: RECORDER_GROUP,
     topics: [MONITOR_CANDIDATES.name],
-    handle: (batch) => handleBatch(deps, batches, batch),
+    handle: (batch) => recordPartition(deps, batches, batch),
     gather: ANY_RECORD,
     maxRecords: MAX_BATCH,
     partitionsConcurrently: CONCURRENT_PARTITIONS,
@@ -122,7 +122,7 @@ export async function startRecording(
   };
 }
 
-async function handleBatch(deps: RecorderDeps, batches: Batches, batch: ConsumedBatch): Promise<BatchOutcome> {
+async function recordPartition(deps: RecorderDeps, batches: Batches, batch: ConsumedBatch): Promise<BatchOutcome> {
   deps.liveLoad?.noteBatch();
   const { parsed, poison } = parseRecords(candidate, batch);
   const trace = deps.tracing && new BatchTrace(deps.tracing, parsed);
@@ -137,7 +137,7 @@ async function handleBatch(deps: RecorderDeps, batches: Batches, batch: Consumed
 }
 
 /** `recordBatch` does steps 1 and 2. A crash before step 4 is done repeats all steps with the same result. */
-async function record(deps: RecorderDeps, batches: readonly PartitionBatch[]): Promise<void> {
+async function recordAndPublish(deps: RecorderDeps, batches: readonly PartitionBatch[]): Promise<void> {
   const stopTimer = deps.metrics.recorderBatchSeconds.startTimer();
   const { matches, outcomes } = await recordBatch(
     deps,

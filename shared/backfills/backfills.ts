@@ -1,3 +1,4 @@
+import type { ArchivePosition } from '../archive/archived-candidates.ts';
 import type { ChargedRequest } from '../billing/ledger.ts';
 import type { TopicOffsets } from '../maintenance/erasure.ts';
 import { BEYOND_LEASES } from '../maintenance/leases.ts';
@@ -119,13 +120,6 @@ export async function countRecentBackfills(db: Queryable, monitorId: string): Pr
             FROM backfills WHERE monitor_id = ${monitorId}) AS runs`;
 }
 
-/** A position in the archive, which is read in the order of (first_seen_at, thing_id). */
-export interface ScanPosition {
-  /** ISO 8601 with milliseconds. */
-  firstSeenAt: string;
-  thingId: string;
-}
-
 export interface AwaitedOffsets {
   /** Heads of the topics of items when the run was first taken up. */
   items: TopicOffsets;
@@ -135,7 +129,7 @@ export interface AwaitedOffsets {
 
 /** What a run has done; committed together with its matches. */
 export interface BackfillProgress {
-  position: ScanPosition | undefined;
+  position: ArchivePosition | undefined;
   matches: number;
   delivered: number;
   alreadyKnown: number;

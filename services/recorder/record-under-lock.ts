@@ -23,6 +23,7 @@ import { findMutes } from '../../shared/monitors/monitors.ts';
 import type { AskedMute } from '../../shared/monitors/monitors.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { storableText } from '../../shared/postgres/sql.ts';
+import type { RecordBatchDeps } from './record-batch.ts';
 
 /**
  * Outcome of a candidate:
@@ -42,13 +43,6 @@ interface RecordedPairs {
   outcomes: OutcomeCounts;
 }
 
-export interface RecordingLimits {
-  /** How far the broker's clock and Postgres's may differ, in ms: 0 on one machine. */
-  toleranceMs: number;
-  /** Maximum suppressed matches that one monitor stores per UTC day. */
-  suppressedPerDay: number;
-}
-
 const NO_THREADS: ReadonlySet<string> = new Set();
 
 /**
@@ -60,10 +54,10 @@ const NO_THREADS: ReadonlySet<string> = new Set();
  *
  * @param db the client of an open transaction
  */
-export async function recordPairs(
+export async function recordUnderLock(
   db: Queryable,
   candidates: readonly Candidate[],
-  limits: RecordingLimits,
+  limits: Required<Omit<RecordBatchDeps, 'pool'>>,
 ): Promise<RecordedPairs> {
   // 1. Lock the monitors' `monitor_counters` rows. Every change of a monitor's state or rule, and every numbering of
   // its matches, takes this lock first, so numbers commit in order.
