@@ -40,7 +40,7 @@ export interface ClickhouseState {
 }
 
 /** What was found, or why it was not: the message of the error. */
-export type Found<State> = { state: State } | { away: string };
+export type Found<State> = { state: State } | { error: string };
 
 export interface Measured {
   postgres: Found<PostgresState>;
@@ -52,10 +52,10 @@ export interface Measured {
 export interface StatusRow {
   part: string;
   /**
-   * `look`: somebody should; `away`: the server does not answer as it should, and the note says why; `unknown`: its
-   * server is unavailable.
+   * `look`: somebody should; `unavailable`: the server does not answer as it should, and the note says why;
+   * `unknown`: its server is unavailable.
    */
-  status: 'ok' | 'look' | 'away' | 'unknown';
+  status: 'ok' | 'look' | 'unavailable' | 'unknown';
   /** How many of what the note names. */
   waiting: number | null;
   /** How old the oldest of them is; of items, how old the newest is. */
@@ -90,7 +90,7 @@ async function found<State>(measuring: Promise<State>): Promise<Found<State>> {
   try {
     return { state: await withDeadline(measuring, MEASURE_MS, 'no answer in time') };
   } catch (error) {
-    return { away: errorMessage(error) || 'no connection' };
+    return { error: errorMessage(error) || 'no connection' };
   }
 }
 
@@ -152,7 +152,7 @@ export function statusRows({ postgres, kafka, clickhouse }: Measured): StatusRow
 
 function engine<State>(part: string, found: Found<State>, note: (state: State) => string): StatusRow {
   const answers = 'state' in found;
-  return row(part, answers ? 'ok' : 'away', { note: answers ? note(found.state) : found.away });
+  return row(part, answers ? 'ok' : 'unavailable', { note: answers ? note(found.state) : found.error });
 }
 
 function items({ newestItemAgeMs }: ClickhouseState): StatusRow {
