@@ -33,7 +33,9 @@ export interface Wait {
   waitMs: number;
 }
 
-export type SourceLabel = 'post-ids' | 'comment-ids' | 'listings' | 'threads' | 'audit' | 'replay';
+/** As in metrics and in the headers of dead letters. */
+export const SOURCE_LABELS = ['post-ids', 'comment-ids', 'listings', 'threads', 'audit', 'replay'] as const;
+export type SourceLabel = (typeof SOURCE_LABELS)[number];
 
 /**
  * A source of posts and comments, read in calls that may overlap. A later call asks again for what a failed one did not

@@ -8,7 +8,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { retry } from '../../shared/runtime/retry.ts';
-import type { SourceLabel } from './crawl-source.ts';
+import { SOURCE_LABELS } from './crawl-source.ts';
 import type { RecentPosts } from './seen-items.ts';
 
 /** About a megabyte of names. */
@@ -19,7 +19,6 @@ const REMEMBERED = 10_000;
  */
 const LETTERS_A_MINUTE = 1_000;
 const MINUTE_MS = 60_000;
-const SOURCES: readonly SourceLabel[] = ['post-ids', 'comment-ids', 'listings', 'threads', 'audit', 'replay'];
 
 interface MalformedItemsDeps {
   publisher: Pick<Publisher, 'publishAll'>;
@@ -43,7 +42,7 @@ export class MalformedItems {
   constructor(deps: MalformedItemsDeps) {
     this.deps = deps;
     // A counter that begins at 1 has not increased: without these zeros the first letter would raise no alert.
-    for (const source of SOURCES) deps.metrics.crawlerUnreadable.inc({ source, outcome: 'kept' }, 0);
+    for (const source of SOURCE_LABELS) deps.metrics.crawlerUnreadable.inc({ source, outcome: 'kept' }, 0);
   }
 
   /** Resolves when the broker has every letter. Waits while the broker is unavailable. */
