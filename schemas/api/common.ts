@@ -73,7 +73,7 @@ const TIME = {
 } as const;
 
 /** The year 0, and offsets of 16 hours and more, which the database cannot read. */
-const UNREADABLE = /^0000|[+-](?:1[6-9]|2\d):\d\d$/;
+const UNSUPPORTED = /^0000|[+-](?:1[6-9]|2\d):\d\d$/;
 
 /** A time in a query or body: ISO 8601 with its offset. */
-export const queryTime = z.iso.datetime(TIME).refine((text) => !UNREADABLE.test(text), TIME.error);
+export const queryTime = z.iso.datetime(TIME).refine((text) => !UNSUPPORTED.test(text), TIME.error);

@@ -114,7 +114,7 @@ const digestRange = digest.pick({ interval: true, count: true, url: true }).exte
   until: z.string(),
 });
 
-/** One event of a monitor that is no single match. */
+/** A spike or digest of a monitor. */
 export const eventLogEntry = z
   .strictObject({
     id: z.string().describe('As in `webhook-id` and `X-Service-Delivery` of its deliveries.'),

@@ -46,7 +46,7 @@ export const liveTailQuery = z.strictObject({
     ),
 });
 
-/** Why the server ended a stream permanently. `session_ended` is only said to pages of the dashboard. */
+/** Why the server ended a stream permanently. `session_ended` is sent only to pages of the dashboard. */
 export type LiveTailEnd = 'monitor_deleted' | 'key_revoked' | 'session_ended' | 'account_frozen' | 'account_deleted';
 
 /** Answer of POST /v1/monitors/{id}/feed-token. */

@@ -325,7 +325,7 @@ const communities = z.array(storableString).meta({ maxItems: 50, description: ME
 const NAME_MEANING = 'A name of your choice.';
 const WEBHOOK_URL = 'Where matches are sent: an `https://` URL with a public address.';
 
-/** What is read as `include_posts` can be written as `posts` or under that name; both must agree. */
+/** Answers have `include_posts`; requests may use that name or `posts`. Where both are given, they must agree. */
 interface Kinds {
   posts?: boolean | undefined;
   comments?: boolean | undefined;
@@ -380,7 +380,7 @@ const KEYWORDS_REQUIRED = {
 const hasTerms = ({ keywords, terms }: { keywords?: unknown; terms?: unknown[] | null | undefined }): boolean =>
   keywords !== undefined || (terms?.length ?? 0) > 0;
 
-/** Leaves of the two names of a kind the one that is stored. */
+/** Replaces the two names of each kind by the one that is stored. */
 function plainKinds<Body extends Kinds>({ include_posts: posts, include_comments: comments, ...body }: Body) {
   return { ...body, posts: body.posts ?? posts ?? true, comments: body.comments ?? comments ?? true };
 }

@@ -171,14 +171,14 @@ export const itemExplanation = z
 
 export type ItemExplanation = z.infer<typeof itemExplanation>;
 
-/** The archive holds so many days. */
-const MOST_DAYS = 30;
+/** Older items are not in the archive. */
+const MAX_DAYS = 30;
 
 const days = z
   .number()
   .int()
   .min(1)
-  .max(MOST_DAYS)
+  .max(MAX_DAYS)
   .default(7)
   .describe('How many days back, counted from now; the archive holds 30.');
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Longer statements are refused. */
 const MAX_QUERY = 10_000;
 
-/** But line breaks and tabs. No pattern of the schema, since few programs know these classes. */
+/** Control characters but line breaks and tabs. It is no `pattern`, because few validators know these classes. */
 const CONTROL = /(?![\t\n\r])[\p{Cc}\p{Cs}]/u;
 
 /** Body of POST /v1/sql. */

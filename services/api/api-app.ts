@@ -15,7 +15,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Tracing } from '../../shared/runtime/tracing.ts';
-import { accountRoutes, namingWhereToBuy } from './account/account-routes.ts';
+import { accountRoutes, withBillingAddress } from './account/account-routes.ts';
 import { AdmissionControl } from './admission/admission-control.ts';
 import type { LimitsByPack } from './admission/admission-control.ts';
 import { createAdmissionMiddleware } from './admission/admission-middleware.ts';
@@ -25,7 +25,7 @@ import { createStatusReporter, healthRoutes, statusRoute } from './coverage/stat
 import type { Readiness, StatusReporter } from './coverage/status-routes.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { webhookRoutes } from './deliveries/webhook-routes.ts';
-import { ApiError, createErrorHandler, refuseBrokenRules } from './http/api-error.ts';
+import { ApiError, createErrorHandler, refuseProtocolErrors } from './http/api-error.ts';
 import { ReadingCharges } from './http/request-charges.ts';
 import { createRequestLog, createRequestTracing, routePattern } from './http/request-log.ts';
 import { createRouter } from './http/route.ts';
@@ -97,8 +97,8 @@ export function createApiApp(options: ApiAppDeps): Express {
   if (options.trustProxy !== undefined) app.set('trust proxy', trustProxySetting(options.trustProxy));
 
   if (options.tracing) app.use(createRequestTracing(options.tracing));
-  app.use(createRequestLog(options.logger), measure(options.metrics), helmet(), compressing());
-  app.use(refuseBrokenRules);
+  app.use(createRequestLog(options.logger), measure(options.metrics), helmet(), compressResponses());
+  app.use(refuseProtocolErrors);
 
   const admissionControl = new AdmissionControl(options.pool, options.limits);
   const reading = createReadingDeps(options);
@@ -157,7 +157,7 @@ export function createApiRoutes(options: ApiAppDeps, reading: ReadingDeps): Rout
     coverageRoute({ pool: options.pool, clock: systemClock }),
     ...accountRoutes({ ...options, clock: systemClock, mailboxHash: createMailboxHash(options.secretKey) }),
   ];
-  return namingWhereToBuy(routes, options.dashboardUrl);
+  return withBillingAddress(routes, options.dashboardUrl);
 }
 
 /** All documented routes that need no key. */
@@ -179,7 +179,7 @@ export function createPublicRoutes(
 const COMPRESSIBLE = /^(?:application\/(?:(?:feed\+)?json|atom\+xml)|text\/(?:css|csv|javascript|markdown))(?:;|$)/;
 
 /** At the lowest levels, about a millisecond for 100 KB of JSON. Streams have no length, and stay as they are. */
-function compressing(): RequestHandler {
+function compressResponses(): RequestHandler {
   return compression({
     threshold: 1_024,
     level: 1,
@@ -222,7 +222,7 @@ export interface ReadingRouteDeps {
   clickhouse: ClickHouseClient;
   forum: ForumReadingDeps;
   logger: Logger;
-  metrics: Pick<Metrics, 'cacheBytes' | 'readingUnreadable'>;
+  metrics: Pick<Metrics, 'cacheBytes' | 'readingMalformed'>;
 }
 
 export function createReadingDeps({ pool, clickhouse, forum, logger, metrics }: ReadingRouteDeps): ReadingDeps {

@@ -30,7 +30,7 @@ export async function ensureDemoAccount(pool: Pool, options: { dataDir: string }
   if (stored !== undefined && (await works(pool, stored))) return { apiKey: stored, keyFile };
   // A crash before the file is written leaves a key that nobody has; the next start revokes it here.
   const apiKey = await issueDemoKey(pool);
-  await keepKey(keyFile, apiKey);
+  await writeKeyFile(keyFile, apiKey);
   return { apiKey, keyFile };
 }
 
@@ -62,7 +62,7 @@ function issueDemoKey(pool: Pool): Promise<string> {
 }
 
 /** Writes atomically, so that no reader sees half a key. */
-async function keepKey(keyFile: string, apiKey: string): Promise<void> {
+async function writeKeyFile(keyFile: string, apiKey: string): Promise<void> {
   const draft = `${keyFile}.${randomUUID()}`;
   await writeFile(draft, `${apiKey}\n`, { mode: 0o600 });
   await rename(draft, keyFile);

@@ -29,7 +29,7 @@ export interface RunningApi extends Running {
   port: number;
 }
 
-/** Of all connections, for one client: a whole office behind one address, and still not all others' turn. */
+/** How many of all connections one client may hold: enough for an office behind one address. */
 const CLIENT_SHARE = 1 / 10;
 /** How long a stop waits for requests under way. */
 const DRAIN_MS = 5_000;

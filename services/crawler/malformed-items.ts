@@ -42,7 +42,7 @@ export class MalformedItems {
   constructor(deps: MalformedItemsDeps) {
     this.deps = deps;
     // A counter that begins at 1 has not increased: without these zeros the first letter would raise no alert.
-    for (const source of SOURCE_LABELS) deps.metrics.crawlerUnreadable.inc({ source, outcome: 'kept' }, 0);
+    for (const source of SOURCE_LABELS) deps.metrics.crawlerMalformed.inc({ source, outcome: 'kept' }, 0);
   }
 
   /** Resolves when the broker has every letter. Waits while the broker is unavailable. */
@@ -64,7 +64,7 @@ export class MalformedItems {
       for (const { name } of chosen) if (name !== undefined) this.kept.delete(name);
       throw error;
     }
-    this.deps.metrics.crawlerUnreadable.inc({ source, outcome: 'kept' }, chosen.length);
+    this.deps.metrics.crawlerMalformed.inc({ source, outcome: 'kept' }, chosen.length);
   }
 
   private async publish(topics: readonly TopicRecords[], signal: AbortSignal): Promise<void> {
@@ -79,7 +79,7 @@ export class MalformedItems {
   private choose({ name }: MalformedItem, source: string): boolean {
     const outcome = this.outcomeOf(name);
     if (outcome !== 'kept') {
-      this.deps.metrics.crawlerUnreadable.inc({ source, outcome });
+      this.deps.metrics.crawlerMalformed.inc({ source, outcome });
       return false;
     }
     this.letters += 1;

@@ -96,12 +96,12 @@ function declare(registers: Registry[]) {
       'crawler_undetected_languages_total',
       'Items published with the language und because its detection failed, which is a bug: the log has the error.',
     ),
-    crawlerUnreadable: counter(
+    crawlerMalformed: counter(
       'crawler_unreadable_things_total',
       'Malformed items of the forum: kept as a dead letter, known from before, or beyond the limit of letters a minute.',
       ['source', 'outcome'],
     ),
-    readingUnreadable: counter(
+    readingMalformed: counter(
       'reading_unreadable_things_total',
       'Malformed items of the forum that answers of the reading routes leave out.',
       ['endpoint'],

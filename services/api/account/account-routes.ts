@@ -28,7 +28,7 @@ export interface AccountDeps {
   clock: Clock;
   mailer: Mailer;
   logger: Logger;
-  /** Returns what stays of a mailbox address after its account is deleted. */
+  /** The keyed hash of a mailbox, which is kept after its account is deleted. */
   mailboxHash: (mailbox: string) => Buffer;
   /** Opens the records of OAuth grants. */
   secretBox: SecretBox;
@@ -45,7 +45,7 @@ export function accountRoutes(deps: AccountDeps): Route[] {
       summary: 'Balance, plan and limits',
       description: 'The account that the key belongs to.',
       answers: [ok('The account.', account, { account: accountExamples.account })],
-      handle: (call) => show(deps, call),
+      handle: (request) => show(deps, request),
     }),
     route({
       method: 'delete',
@@ -58,7 +58,7 @@ export function accountRoutes(deps: AccountDeps): Route[] {
         'Permanently and at once: its keys stop working, and its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and its remaining credits are lost. The ledger is kept without the address, and a keyed hash of the mailbox with what the account owes, which a later account of the mailbox owes then. The body names the address of the account, so that no script deletes an account by accident; a notice is mailed to it.',
       body: { schema: deleteAccountBody, examples: { address: { email: accountExamples.account.email } } },
       answers: [ok('The account is deleted.', accountDeleted, { deleted: { status: 'deleted' } })],
-      handle: (call) => remove(deps, call),
+      handle: (request) => remove(deps, request),
     }),
     ledgerRoute(deps),
     usageRoute(deps),
@@ -125,16 +125,15 @@ function accountResource(account: StoredAccount): Account {
 const SOLVED_BY_A_PACK: ReadonlySet<string> = new Set(['insufficient_credits', 'monitor_limit_reached']);
 
 /**
- * Adds to refusals that a pack would solve where a person buys one, so that an agent without credits can tell its
- * owner.
+ * Adds where packs are sold to the message of each refusal that a pack would solve: an agent can tell its owner.
  */
-export function namingWhereToBuy(routes: readonly Route[], dashboardUrl: string): Route[] {
+export function withBillingAddress(routes: readonly Route[], dashboardUrl: string): Route[] {
   const sentence = ` Packs are sold at ${dashboardUrl}/dashboard/billing.`;
   return routes.map((route) => ({
     ...route,
-    async handle(call) {
+    async handle(request) {
       try {
-        return await route.handle(call);
+        return await route.handle(request);
       } catch (error) {
         if (!(error instanceof ApiError) || !SOLVED_BY_A_PACK.has(error.code)) throw error;
         throw new ApiError(error.code, error.message + sentence, { headers: error.headers });

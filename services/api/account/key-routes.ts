@@ -43,7 +43,7 @@ export function keyRoutes(deps: AccountDeps): Route[] {
       summary: 'List the keys of the account',
       description: 'Active keys, oldest first, without their secrets.',
       answers: [ok('The keys.', apiKeyList, { keys: { items: [accountExamples.key] } })],
-      handle: (call) => list(deps, call),
+      handle: (request) => list(deps, request),
     }),
     route({
       method: 'post',
@@ -68,7 +68,7 @@ export function keyRoutes(deps: AccountDeps): Route[] {
           ],
         },
       ],
-      handle: (call) => create(deps, call),
+      handle: (request) => create(deps, request),
     }),
     route({
       method: 'delete',
@@ -81,7 +81,7 @@ export function keyRoutes(deps: AccountDeps): Route[] {
         'Requests sent after the answer are refused by every process. A key may revoke itself. Revoking a revoked key changes nothing.',
       params: { id: { description: 'Id of a key.', example: accountExamples.key.id } },
       answers: [ok('The key is revoked.', apiKeyRevoked, { revoked: { status: 'revoked' } })],
-      handle: (call) => revoke(deps, call),
+      handle: (request) => revoke(deps, request),
     }),
   ];
 }
@@ -90,36 +90,36 @@ async function list({ pool }: AccountDeps, { caller }: RouteRequest): Promise<Ro
   return { status: 200, body: { items: (await listApiKeys(pool, caller.accountId)).map(keyResource) } };
 }
 
-type AskedKey = z.output<typeof createKeyBody>;
+type RequestedKey = z.output<typeof createKeyBody>;
 
-/** A repeat with the same Idempotency-Key gets the same key: who lost the first answer has no other way to it. */
-async function create(deps: AccountDeps, call: RouteRequest<unknown, AskedKey>): Promise<RouteResponse> {
+/** A repeat with the same Idempotency-Key gets the same key: a client that lost the answer has no other way to it. */
+async function create(deps: AccountDeps, request: RouteRequest<unknown, RequestedKey>): Promise<RouteResponse> {
   const { pool, secretBox } = deps;
   // Before the stored response is looked up: it holds the new key, which a weaker key must not get by a repeat.
-  const asked = checkedKey(call);
-  // Read in the transaction: nothing that can fail may come between the commit and the answer, which alone has the key.
+  const requested = checkedKey(request);
+  // Set in the transaction: nothing must fail between the commit and the answer, which alone has the key.
   let email: string | undefined;
-  const { status, body, headers } = await runIdempotentRequest<AskedKey>({
+  const { status, body, headers } = await runIdempotentRequest<RequestedKey>({
     pool,
     secretBox,
-    call,
-    prepare: () => Promise.resolve(asked),
+    request,
+    prepare: () => Promise.resolve(requested),
     work: async (client) => {
-      const issued = await issue(client, call.caller.accountId, asked);
+      const issued = await issue(client, request.caller.accountId, requested);
       email = issued.email;
       return { status: 201, body: issued.created };
     },
   });
-  if (email !== undefined) await notifyOfKey(deps, call, email, (body as CreatedKey).key);
+  if (email !== undefined) await notifyOfKey(deps, request, email, (body as CreatedKey).key);
   return { status, body, headers: headers ?? {} };
 }
 
-function checkedKey({ caller, body: asked }: RouteRequest<unknown, AskedKey>): AskedKey {
-  const lacking = asked.scopes.filter((scope) => !caller.scopes.includes(scope));
+function checkedKey({ caller, body: requested }: RouteRequest<unknown, RequestedKey>): RequestedKey {
+  const lacking = requested.scopes.filter((scope) => !caller.scopes.includes(scope));
   if (lacking.length > 0) {
     throw new ApiError('insufficient_scope', `scopes: this key lacks ${lacking.join(', ')} itself.`);
   }
-  return asked;
+  return requested;
 }
 
 interface CreatedKey {
@@ -130,7 +130,7 @@ interface CreatedKey {
 async function issue(
   client: PoolClient,
   accountId: string,
-  { name, scopes }: AskedKey,
+  { name, scopes }: RequestedKey,
 ): Promise<{ created: CreatedKey; email: string }> {
   const account = await lockAccount(client, accountId);
   if (account?.status === 'frozen') throw accountFrozen();
@@ -187,7 +187,7 @@ export function grantRoutes(deps: AccountDeps): Route[] {
       description:
         'Active grants from the consent page of the tool server, newest first, at most 1,000. A program that was authorised twice appears twice.',
       answers: [ok('The grants.', accountGrantList, { grants: { items: [accountExamples.grant] } })],
-      handle: (call) => listGrants(deps, call),
+      handle: (request) => listGrants(deps, request),
     }),
     route({
       method: 'delete',
@@ -200,7 +200,7 @@ export function grantRoutes(deps: AccountDeps): Route[] {
         'Its codes and tokens stop working: requests sent after the answer are refused by every process. The program must be authorised again.',
       params: { id: { description: 'Id of a grant.', example: accountExamples.grant.id } },
       answers: [ok('The grant is revoked.', accountGrantRevoked, { revoked: { status: 'revoked' } })],
-      handle: (call) => revokeOne(deps, call),
+      handle: (request) => revokeOne(deps, request),
     }),
   ];
 }

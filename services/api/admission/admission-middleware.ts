@@ -2,7 +2,7 @@ import { Router } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
-import { ClientGone, toApiError } from '../http/api-error.ts';
+import { ClientDisconnected, toApiError } from '../http/api-error.ts';
 import type { ApiError } from '../http/api-error.ts';
 import { noteAccount, requestLogger } from '../http/request-log.ts';
 import { setCreditsRemaining } from '../http/route.ts';
@@ -63,7 +63,7 @@ export function createAdmissionMiddleware(
     async returnDailySlot(error: unknown, request, response, next) {
       const admission = admissions.get(request);
       // A client that disconnected gets no answer, and the work done for it counts.
-      const isFree = !(error instanceof ClientGone) && costsNoSlot(toApiError(error));
+      const isFree = !(error instanceof ClientDisconnected) && costsNoSlot(toApiError(error));
       if (admission && isFree && !response.headersSent) {
         await returnDailySlot(admissionControl, admission, response, requestLogger(logger, response));
       }

@@ -5,7 +5,7 @@ import { ApiError } from '../http/api-error.ts';
 export interface Caller {
   /** undefined: the request came with an access token, or from the dashboard. */
   keyId: string | undefined;
-  /** Of the dashboard; absent where the request did not come from there. */
+  /** Of the dashboard; absent on requests from elsewhere. */
   sessionId?: string;
   accountId: string;
   scopes: string[];
@@ -15,7 +15,7 @@ export interface Caller {
   pack: number;
 }
 
-/** The credential is right, so its owner may know why it is refused. */
+/** The credential is valid, so its owner may be told why it is refused. */
 export function accountFrozen(): ApiError {
   return new ApiError('account_frozen', 'The account is frozen. Ask the operator of this service.');
 }

@@ -18,7 +18,7 @@ export interface IdempotentRequestDeps<P> {
   pool: Pool;
   /** Encrypts stored answers, which may contain secrets. */
   secretBox: SecretBox;
-  call: RouteRequest;
+  request: RouteRequest;
   /** Validates the request; may use the network. */
   prepare: () => Promise<P>;
   /** Does the work in the transaction that also stores the answer. */
@@ -34,27 +34,27 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
  *
  * @throws ApiError idempotency_conflict when the key was used with another body
  * @throws ApiError rate_limited when the account used too many keys in 24 hours; nothing was done then
- * @throws ClientGone when the client disconnected; nothing was done then
+ * @throws ClientDisconnected; nothing was done then
  * @throws what `prepare` and `work` throw
  */
 export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>): Promise<RouteResponse> {
-  const { pool, call, prepare } = options;
+  const { pool, request, prepare } = options;
   // Rolls back when the client has disconnected: otherwise it would pay for an answer that it never received.
   const work: typeof options.work = async (client, prepared) => {
     const answer = await options.work(client, prepared);
-    call.refuseAbandoned();
+    request.throwIfDisconnected();
     return answer;
   };
-  if (call.idempotencyKey === undefined) {
+  if (request.idempotencyKey === undefined) {
     const prepared = await prepare();
     return inTransaction(pool, (client) => work(client, prepared));
   }
-  if (!KEY.test(call.idempotencyKey)) {
+  if (!KEY.test(request.idempotencyKey)) {
     throw invalidRequest([{ field: 'Idempotency-Key', message: 'must have 1 to 255 visible ASCII characters' }]);
   }
-  const route = call.route.replace('{id}', call.id);
-  const key = { accountId: call.caller.accountId, route, key: call.idempotencyKey };
-  const bodyHash = hashBody(call.sentBody);
+  const route = request.route.replace('{id}', request.id);
+  const key = { accountId: request.caller.accountId, route, key: request.idempotencyKey };
+  const bodyHash = hashBody(request.sentBody);
   const kept = await findStoredResponse(pool, key);
   if (kept) return replay(options, key, bodyHash, kept);
   await refuseTooManyKeys(pool, key.accountId);
@@ -79,7 +79,7 @@ async function refuseTooManyKeys(pool: Pool, accountId: string): Promise<void> {
 }
 
 function replay<P>(
-  { call, secretBox }: IdempotentRequestDeps<P>,
+  { request, secretBox }: IdempotentRequestDeps<P>,
   key: IdempotencyKey,
   bodyHash: Buffer,
   kept: StoredResponse,
@@ -95,7 +95,7 @@ function replay<P>(
     status,
     body,
     headers: { 'Idempotency-Replayed': 'true' },
-    charged: { credits: 0, balance: call.caller.balance },
+    charged: { credits: 0, balance: request.caller.balance },
   };
 }
 

@@ -44,7 +44,7 @@ export function ledgerRoute(deps: AccountDeps): Route {
         headers: [{ name: 'Link', optional: true }],
       },
     ],
-    handle: (call) => ledger(deps, call),
+    handle: (request) => ledger(deps, request),
   });
 }
 
@@ -110,7 +110,7 @@ export function usageRoute(deps: AccountDeps): Route {
     query: usageQuery,
     example: { by: 'route' },
     answers: [ok('The sums.', usageSchema, { usage: accountExamples.usage })],
-    handle: (call) => usage(deps, call),
+    handle: (request) => usage(deps, request),
   });
 }
 
@@ -120,10 +120,10 @@ async function usage(
 ): Promise<RouteResponse> {
   const { by, ...given } = query;
   const range = usageRange(given, clock());
-  const asked = { accountId: caller.accountId, ...range };
+  const filter = { accountId: caller.accountId, ...range };
   const [rows, total] = await Promise.all([
-    readUsage(pool, { ...asked, by, limit: MAX_ITEMS }),
-    readUsageTotal(pool, asked),
+    readUsage(pool, { ...filter, by, limit: MAX_ITEMS }),
+    readUsageTotal(pool, filter),
   ]);
   const body: Usage = { by, ...range, items: rows.map((row) => itemOf(by, row)), total };
   return { status: 200, body };

@@ -43,14 +43,14 @@ interface CoverageDeps {
 }
 
 /**
- * GET /v1/coverage: what the service saw of the forum in each hour, and what it missed. Free, for every key: so answers
- * are shared, and what is computed anew takes turns.
+ * GET /v1/coverage: what the service saw of the forum in each hour, and what it missed. It is free for every key,
+ * so answers are shared and computed one at a time.
  */
 export function coverageRoute({ pool, clock }: CoverageDeps): Route {
   const measured = new MeasuredHours(pool);
   const answers = new LRUCache<string, Uint8Array>({ max: MAX_RESPONSES, ttl: FRESH_MS });
   const flights = new SingleFlight<Uint8Array>();
-  const turns = new PacedSemaphore('coverage');
+  const semaphore = new PacedSemaphore('coverage');
   return route({
     method: 'get',
     path: '/v1/coverage',
@@ -67,7 +67,7 @@ export function coverageRoute({ pool, clock }: CoverageDeps): Route {
       const range = coverageRange(query, clock());
       const key = `${range.from} ${range.to}`;
       const compute = async (abandoned: AbortSignal): Promise<Uint8Array> => {
-        const answer = await turns.take(caller.accountId, () => read(pool, measured, range, clock), abandoned);
+        const answer = await semaphore.run(caller.accountId, () => read(pool, measured, range, clock), abandoned);
         const bytes = Buffer.from(JSON.stringify(answer));
         answers.set(key, bytes);
         return bytes;
@@ -125,7 +125,7 @@ function endOfHour(time: number): number {
   return Math.ceil(time / HOUR_MS) * HOUR_MS;
 }
 
-/** What the stores know of a range. */
+/** What is stored about a range. */
 export interface StoredRange {
   hours: readonly MeasuredHour[];
   calls: readonly HourCalls[];
@@ -319,7 +319,7 @@ class MeasuredHours {
     this.pool = pool;
   }
 
-  /** The hours that begin from `from` until before `to`, as far as they are stored and can be read, oldest first. */
+  /** The stored hours that begin in [from, to) and can be read, oldest first. */
   async read(from: Date, to: Date): Promise<MeasuredHour[]> {
     const stored = await readCoverageTimes(this.pool, from, to);
     const found = new Map(

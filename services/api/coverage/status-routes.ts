@@ -201,7 +201,7 @@ const LAG = { degraded: 10_000, down: 500_000 };
 /** Only while no delivery is under way: one slow endpoint says nothing about the service. */
 const DUE_MS = { degraded: 60_000, down: 900_000 };
 
-/** Judges what was measured at `now` (milliseconds since 1970). */
+/** @param now when it was measured, in milliseconds since 1970 */
 export function statusReport(measured: Measurements, now: number): ServiceStatus {
   const parts: Parts = {
     services: servicesPart(measured.readiness),

@@ -7,11 +7,11 @@ import { ApiError } from '../http/api-error.ts';
 import type { DashboardDeps } from './dashboard.ts';
 import type { ApiRequest, PageRequest } from './page.ts';
 
-/** Of the format: other members and types of lines may be added to it. */
+/** Of the format. New members and new types of lines do not change it. */
 const VERSION = 1;
 /** Matches and attempts per page: each page is one short statement. */
 const PAGE = 100;
-const MOST_PAYMENTS = 10_000;
+const MAX_PAYMENTS = 10_000;
 const PIECE_LENGTH = 64 * 1024;
 
 type Line = { type: string } & Record<string, unknown>;
@@ -46,7 +46,7 @@ async function* lines({ pool }: DashboardDeps, request: PageRequest): AsyncGener
     yield { type: 'session', id, network, browser: userAgent, ...times };
   }
   yield { type: 'networks', signed_in_from: await listSignInNetworks(pool, account.mailbox) };
-  for (const { createdAt, paidAt, ...payment } of await listExportedPayments(pool, account.id, MOST_PAYMENTS)) {
+  for (const { createdAt, paidAt, ...payment } of await listExportedPayments(pool, account.id, MAX_PAYMENTS)) {
     yield { type: 'payment', ...payment, created_at: createdAt.toISOString(), paid_at: paidAt?.toISOString() ?? null };
   }
   for await (const entry of paged(request, '/v1/account/ledger')) yield lineOf('ledger', entry);
@@ -72,11 +72,11 @@ async function* monitorLines(request: PageRequest, id: string): AsyncGenerator<L
   }
 }
 
-async function* paged({ read }: PageRequest, path: string, asked: ApiRequest = {}): AsyncGenerator<object> {
+async function* paged({ read }: PageRequest, path: string, options: ApiRequest = {}): AsyncGenerator<object> {
   let cursor = {};
   for (;;) {
-    const query = { ...asked.query, limit: String(PAGE), ...cursor };
-    const { items, after } = (await read(path, { ...asked, query })) as { items: object[]; after: string | null };
+    const query = { ...options.query, limit: String(PAGE), ...cursor };
+    const { items, after } = (await read(path, { ...options, query })) as { items: object[]; after: string | null };
     yield* items;
     if (after === null) return;
     cursor = { after };

@@ -19,14 +19,14 @@ import { takeCodeLimits } from '../signup/signup-limits.ts';
 import type { DashboardDeps } from './dashboard.ts';
 import type { PageRequest } from './page.ts';
 
-/** Changes under way, by the id of the session that asked for them. */
+/** Changes under way, by the id of the session that requested them. */
 const MODEL = 'AddressChange';
 
 const recordsOf = ({ pool, secretBox }: DashboardDeps) => new SealedRecords(pool, secretBox);
 
 /**
  * Begins a change of the account's address: mails a code to the old and one to the new address, as sign-up does.
- * Whether another account has the new mailbox is not looked up: only who reads its mail may know.
+ * Whether another account has the new mailbox is not looked up: only a reader of its mail may learn that.
  *
  * @throws ApiError as sign-up does; too_many_attempts when no code of a mailbox is accepted any more
  */
@@ -130,8 +130,8 @@ function problemOf(result: CheckedCode): string | undefined {
 }
 
 /**
- * The codes are used up by now, in a transaction of their own: the deletion of an account locks the account before its
- * codes. A crash in between leaves the old address, and the person asks for new codes.
+ * The codes were used up in an earlier transaction, because the deletion of an account locks the account before its
+ * codes. A crash in between leaves the old address, and the person requests new codes.
  */
 async function change(
   deps: DashboardDeps,

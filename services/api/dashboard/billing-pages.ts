@@ -22,13 +22,13 @@ import type { PageResponse, PageRoute, ShownPage, PageRequest } from './page.ts'
 import { figures, notice, number, postButton, select, table, time } from './parts.ts';
 
 const ENTRIES_PER_PAGE = 25;
-const MOST_RECEIPTS = 100;
+const MAX_RECEIPTS = 100;
 const ENTRY_ID = /^\d{1,15}$/;
 const PAYMENT_ID = /^pay_[0-9a-z]{20}$/;
-/** Seconds between updates: soon after a purchase, at leisure otherwise. */
+/** Seconds between updates: few while a purchase is pending. */
 const UPDATE_S = { pending: 5, usual: 30 };
 
-/** Credits: what there is, packs to buy, receipts, and every change of the balance. */
+/** The balance, packs to buy, receipts, and every change of the balance. */
 export function billingPages(deps: DashboardDeps): PageRoute[] {
   return [
     get('/billing', (request) => show(deps, request)),
@@ -49,7 +49,7 @@ async function show({ pool, payments }: DashboardDeps, request: PageRequest): Pr
   // Read after the payment: a page that says that credits were added also shows them.
   const [account = request.account, receipts, entries] = await Promise.all([
     findAccount(pool, id),
-    listReceipts(pool, id, MOST_RECEIPTS),
+    listReceipts(pool, id, MAX_RECEIPTS),
     readLedgerPage(pool, { accountId: id, beforeId, limit: ENTRIES_PER_PAGE + 1, kinds }),
   ]);
   const seconds = own?.status === 'started' ? UPDATE_S.pending : UPDATE_S.usual;
@@ -73,8 +73,8 @@ function purchaseNotice({ id, status, credits }: StoredPayment): Html {
       bank transfer takes days. You can close this page. Its reference is <code>${id}</code>.
     </p>`;
   }
-  const said = html`This payment did not go through, and nothing was credited. Its reference is <code>${id}</code>.`;
-  return notice('bad', said);
+  const message = html`This payment did not go through, and nothing was credited. Its reference is <code>${id}</code>.`;
+  return notice('bad', message);
 }
 
 function accountFigures({ balance, owed, pack }: StoredAccount): Html {
@@ -222,7 +222,7 @@ function downloadLedger(pool: Queryable, request: PageRequest): PageResponse {
 }
 
 const RETRY_AFTER_S = 30;
-/** Each is stored, and is a request to the payment provider, which limits all of ours together. */
+/** Each is stored, and takes a request to the payment provider, which limits all of ours together. */
 const CHECKOUTS_PER_HOUR = 20;
 const HOUR = 3_600;
 
@@ -255,7 +255,7 @@ async function buyPack(
   }
 }
 
-/** Where checkout pages are, as a source for the policy of the page whose form leads there. */
+/** Where checkout pages are, as a source of form-action for the page whose form leads there. */
 export function checkoutOrigin({ apiUrl }: Pick<PaymentSettings, 'apiUrl'>): string {
   return apiUrl === undefined ? 'https://checkout.stripe.com' : new URL(apiUrl).origin;
 }
@@ -263,8 +263,8 @@ export function checkoutOrigin({ apiUrl }: Pick<PaymentSettings, 'apiUrl'>): str
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/;
 
 /**
- * Where the checkout leads back to: the public address. On a developer's machine it is the host that the browser asked
- * for, because a session at 127.0.0.1 is not valid at localhost.
+ * Where the checkout leads back to: the public address. On a developer's machine it is the host that the browser
+ * requested, because a session at 127.0.0.1 is not valid at localhost.
  */
 export function returnUrls(
   request: Pick<PageRequest, 'host' | 'path'>,

@@ -8,13 +8,12 @@ import type { ServiceStatus } from '../../../schemas/api/status.ts';
 import type { PaymentSettings } from '../../../shared/billing/stripe.ts';
 import { isForThisServer } from '../../../shared/http/limited-server.ts';
 import { html } from '../../../shared/http/html.ts';
-
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { ApiError, ClientGone, toApiError } from '../http/api-error.ts';
+import { ApiError, ClientDisconnected, toApiError } from '../http/api-error.ts';
 import { noteAccount } from '../http/request-log.ts';
 import { sendStream, StreamedBody } from '../http/response-stream.ts';
-import { methodNotAllowed, typesOf } from '../http/route.ts';
+import { abortedOnDisconnect, disconnectCheck, methodNotAllowed, typesOf } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import type { LiveTails } from '../matches/live-tails.ts';
 import type { SignupDeps } from '../signup/signup-routes.ts';
@@ -67,7 +66,7 @@ export function allPages(deps: DashboardDeps): PageRoute[] {
     ...sqlPages,
     ...billingPages(deps),
     ...accountPages(deps),
-    // Asks people without a session to sign in, so that it does not tell which pages there are.
+    // Asks people without a session to sign in, so that it does not reveal which pages exist.
     get('/*rest', () => {
       throw new ApiError('not_found', 'The address may be wrong, or what it showed is gone.');
     }),
@@ -128,8 +127,8 @@ function serveAsset(router: Router, { mount, folder }: DashboardAddress, file: s
 }
 
 /**
- * Refuses pages of strangers whose name leads here (DNS rebinding). Behind a proxy, the proxy decides which names do,
- * and it may replace the header.
+ * Refuses requests for hosts of strangers that resolve to this server (DNS rebinding). Behind a proxy, the proxy checks
+ * the host, and it may replace the header.
  */
 function refuseOtherHosts({ host, baseUrl, appUrl, dashboardUrl }: DashboardDeps): RequestHandler {
   const names = [baseUrl, appUrl, dashboardUrl].map((url) => new URL(url).hostname);
@@ -185,7 +184,7 @@ const readForm = promisify<Request, Response>(
   urlencoded({ extended: false, limit: FORM_LIMIT, parameterLimit: MAX_FIELDS }),
 );
 
-/** A page that would answer something else than a document says so by a status. */
+/** Event streams get a status, since a redirect to a document means nothing to them. */
 function askToSignIn({ cookies, address }: PagesDeps, request: Request, response: Response): void {
   cookies.clearSession(response);
   if (wantsEvents(request)) throw new ApiError('unauthorized', 'Sign in again.');
@@ -203,30 +202,25 @@ function pageRequestOf(
   response: Response,
 ): PageRequest {
   const { account, session, token } = signedIn;
-  const gone = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort(new ClientGone());
-  });
   const params = request.params as Record<string, string>;
   const caller = callerOf(signedIn);
   const lastEventId = request.get('Last-Event-ID');
-  const call: PageRequest['call'] = (method, path, asked: ApiRequest = {}) => {
+  const signal = abortedOnDisconnect(response);
+  const call: PageRequest['call'] = (method, path, given: ApiRequest = {}) => {
     const route = deps.routes.find((one) => one.method === method && one.path === path);
     if (route === undefined) throw new Error(`the API has no route ${method} ${path}`);
     return route.handle({
       caller,
       requestId: String(response.getHeader('X-Request-Id')),
-      id: asked.id ?? params.id ?? '',
-      partId: asked.partId ?? '',
-      query: asked.query ?? {},
-      body: asked.body,
-      idempotencyKey: asked.idempotencyKey,
+      id: given.id ?? params.id ?? '',
+      partId: given.partId ?? '',
+      query: given.query ?? {},
+      body: given.body,
+      idempotencyKey: given.idempotencyKey,
       lastEventId,
       type: typesOf(route)[0]!,
-      refuseAbandoned: () => {
-        if (request.socket.destroyed) throw new ClientGone();
-      },
-      signal: gone.signal,
+      throwIfDisconnected: disconnectCheck(request),
+      signal,
     });
   };
   return {
@@ -244,21 +238,21 @@ function pageRequestOf(
     path: frame.path,
     lastEventId,
     call,
-    read: async (path, asked) => (await call('get', path, asked)).body,
+    read: async (path, given) => (await call('get', path, given)).body,
   };
 }
 
-async function sendResponse({ cookies, frame }: PagesDeps, response: Response, answer: PageResponse): Promise<void> {
-  if ('redirect' in answer) {
-    response.redirect(303, answer.redirect.startsWith('/') ? frame.path(answer.redirect) : answer.redirect);
-  } else if ('body' in answer) {
-    response.set(answer.headers);
-    if (!(answer.body instanceof StreamedBody)) response.send(Buffer.from(answer.body));
+async function sendResponse({ cookies, frame }: PagesDeps, response: Response, page: PageResponse): Promise<void> {
+  if ('redirect' in page) {
+    response.redirect(303, page.redirect.startsWith('/') ? frame.path(page.redirect) : page.redirect);
+  } else if ('body' in page) {
+    response.set(page.headers);
+    if (!(page.body instanceof StreamedBody)) response.send(Buffer.from(page.body));
     else if (response.req.method === 'HEAD') response.end();
-    else await sendStream(await answer.body.open(), response);
+    else await sendStream(await page.body.open(), response);
   } else {
-    if (answer.signedOut) cookies.clearSession(response);
-    sendShownPage(response, frame, answer, answer.signedOut ? undefined : (response.locals.viewer as Viewer));
+    if (page.signedOut) cookies.clearSession(response);
+    sendShownPage(response, frame, page, page.signedOut ? undefined : (response.locals.viewer as Viewer));
   }
 }
 
@@ -270,15 +264,15 @@ const FAILURES: Readonly<Record<number, string>> = {
   429: 'Too many requests',
 };
 
-/** Shows what a page threw as a page. Of an unexpected error the person sees the request's id only. */
+/** Shows what a page threw as a page. For an unexpected error it names only the request. */
 function showFailure({ frame, deps: { logger } }: PagesDeps): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (request.path !== FOLDER && !request.path.startsWith(`${FOLDER}/`)) {
       next(error);
       return;
     }
-    if (error instanceof ClientGone) return;
-    // The log of requests and the client's event stream understand the API's own response.
+    if (error instanceof ClientDisconnected) return;
+    // An event stream expects the API's error response, and a response under way can only be broken off.
     if (response.headersSent || wantsEvents(request)) {
       next(error);
       return;

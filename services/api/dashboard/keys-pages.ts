@@ -105,13 +105,13 @@ function keyForm(request: PageRequest, { name, scopes, problems }: KeyForm): Htm
 
 /** The form is idempotent: sent twice, it creates one key, and both responses show it. */
 async function create(baseUrl: string, request: PageRequest): Promise<PageResponse> {
-  const asked = { name: request.form.text('name'), scopes: request.form.all('scopes') };
-  if (asked.scopes.length === 0) {
-    return keysPage(request, { ...asked, problems: new Map([['scopes', 'choose at least one']]) });
+  const wanted = { name: request.form.text('name'), scopes: request.form.all('scopes') };
+  if (wanted.scopes.length === 0) {
+    return keysPage(request, { ...wanted, problems: new Map([['scopes', 'choose at least one']]) });
   }
-  const created = request.call('post', '/v1/account/keys', { body: asked, ...idempotencyKeyOf(request.form, asked) });
+  const created = request.call('post', '/v1/account/keys', { body: wanted, ...idempotencyKeyOf(request.form, wanted) });
   const { value, problems } = await attempt(created);
-  if (value === undefined) return keysPage(request, { ...asked, problems });
+  if (value === undefined) return keysPage(request, { ...wanted, problems });
   return createdPage(baseUrl, request, value.body as { key: ApiKey; api_key: string });
 }
 

@@ -9,7 +9,7 @@ export interface Frame {
   style: string;
   script: string;
   path: (below: string) => string;
-  /** Sources of form-action besides this site: where forms lead on to another one, such as the checkout. */
+  /** Sources of form-action besides this site: those that forms lead to, such as the checkout. */
   formTargets: readonly string[];
 }
 

@@ -32,7 +32,7 @@ export interface PageRequest {
   /** The person as a caller of the API's routes, with every permission. */
   caller: Caller;
   clientAddress: string | undefined;
-  /** The host that the browser asked for, with its port. It comes from the browser. */
+  /** The host and port of the request, as the browser sent them. */
   host: string;
   /** When it arrived, in milliseconds since 1970. */
   now: number;
@@ -68,11 +68,11 @@ export interface ShownPage {
   title: string;
   content: HtmlValue;
   status?: number;
-  /** The session is over: the cookie is removed, and the page is shown without it. */
+  /** The session has ended: its cookie is removed, and the page is shown without it. */
   signedOut?: true;
 }
 
-/** Longer values are cut; the routes refuse what they find too long below that. */
+/** Longer values are cut. Routes have lower limits. */
 const MAX_LENGTH = 100_000;
 
 /** The fields of a form or a query: text, once or several times. Other values are ignored. */
@@ -131,7 +131,7 @@ export function problemsOf(error: unknown): FieldProblems {
   );
 }
 
-/** What the API answered; without it, what is wrong with the request. */
+/** The value of `work`, or what is wrong with the request. @throws as `problemsOf` */
 export async function attempt<T>(work: Promise<T>): Promise<{ value?: T; problems: FieldProblems }> {
   try {
     return { value: await work, problems: NO_PROBLEMS };
@@ -154,14 +154,14 @@ export function newFormKey(): string {
 }
 
 /** The key of an idempotent form: sent twice, it takes effect once. A form that was changed in between has another. */
-export function idempotencyKeyOf(form: FormFields, asked: object): Pick<ApiRequest, 'idempotencyKey'> {
-  const once = form.text('once');
-  if (!FORM_KEY.test(once)) return {};
-  const digest = createHash('sha256').update(JSON.stringify(asked)).digest('hex').slice(0, 16);
-  return { idempotencyKey: `dashboard-${once}-${digest}` };
+export function idempotencyKeyOf(form: FormFields, body: object): Pick<ApiRequest, 'idempotencyKey'> {
+  const formKey = form.text('once');
+  if (!FORM_KEY.test(formKey)) return {};
+  const digest = createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 16);
+  return { idempotencyKey: `dashboard-${formKey}-${digest}` };
 }
 
-/** The answer that streams what a generator yields, until the client leaves or reads nothing for `stallMs`. */
+/** Streams what a generator yields, until the client disconnects or reads nothing for `stallMs` milliseconds. */
 export function streamed(pieces: () => AsyncIterable<string>, stallMs: number): StreamedBody {
   return new StreamedBody(() => Promise.resolve(streamOf(pieces, { stallMs })));
 }

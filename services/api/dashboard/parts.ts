@@ -29,12 +29,12 @@ export function ago(at: Date | string, now: number): Html {
   return html`<time datetime="${iso}">${inWords} ago</time>`;
 }
 
-export function notice(kind: 'good' | 'bad' | '', said: HtmlValue): Html {
+export function notice(kind: 'good' | 'bad' | '', message: HtmlValue): Html {
   const role = kind === 'bad' ? 'alert' : 'status';
-  return html`<p class="notice ${kind}" ${kind !== '' && html`role="${role}"`}>${said}</p>`;
+  return html`<p class="notice ${kind}" ${kind !== '' && html`role="${role}"`}>${message}</p>`;
 }
 
-/** What was done before a redirect to `?done=NAME`, as a page says it; nothing for an unknown name. */
+/** The sentence for what was done before a redirect to `?done=NAME`; nothing for an unknown name. */
 export function doneNotice({ query }: PageRequest, sentences: Readonly<Record<string, string>>): HtmlValue {
   const done = query.text('done');
   return Object.hasOwn(sentences, done) && notice('good', sentences[done]);
@@ -51,10 +51,10 @@ export const list = (items: readonly HtmlValue[]): Html =>
     ${items.map((item) => html`<li>${item}</li>`)}
   </ul>`;
 
-/** Amounts stand at the right of their column. */
+/** Amounts are aligned to the right. */
 const AMOUNT = /^[+-]?\$?[\d,.]+$/;
 
-/** It scrolls by itself where the screen is narrow. The first cell of a row is its heading. */
+/** Scrolls on narrow screens. The first cell of a row is its heading. */
 export function table(caption: string, columns: readonly string[], rows: readonly (readonly HtmlValue[])[]): Html {
   const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? number(cell) : cell)));
   const classOf = (cell: HtmlValue) => typeof cell === 'string' && AMOUNT.test(cell) && html`class="number"`;

@@ -96,8 +96,8 @@ export function callerOf({ session, account: { id, balance, pack } }: SignedIn):
 
 export const SESSION_SECONDS = 30 * 86_400;
 const ID_LENGTH = 12;
-/** Each session has a limit of requests of its own, so more of them would be a way around it. */
-const MOST_SESSIONS = 10;
+/** Each session has its own limit of requests, so more sessions would be a way around it. */
+const MAX_SESSIONS = 10;
 const USER_AGENT_LENGTH = 300;
 
 /** @property isNew whether the sign-in opened the account, which has no other networks to compare with */
@@ -128,7 +128,7 @@ export async function openSession(
     validSeconds: SESSION_SECONDS,
   });
   if (!isOpen) return undefined;
-  await endLeastUsedDashboardSessions(deps.pool, accountId, MOST_SESSIONS);
+  await endLeastUsedDashboardSessions(deps.pool, accountId, MAX_SESSIONS);
   if (!isKnown) {
     const account = await findAccount(deps.pool, accountId);
     const what = { network, userAgent, at: new Date(deps.clock()) };
@@ -158,7 +158,7 @@ export function requireCsrfToken(request: Request, holder: CsrfCheck): void {
 }
 
 /**
- * Whether a form was sent from a page of this site: by what the browser says of its origin, and by the form's token,
+ * Whether a form was sent from a page of this site: by the origin that the browser reports, and by the form's token,
  * which other sites cannot read. The origin must be the host that the request was sent to, so that localhost and
  * 127.0.0.1 both work, or the public one, where a proxy replaces the Host header.
  */

@@ -119,7 +119,7 @@ async function takeCode(step: Step): Promise<void> {
   const result = await signIn.verify(String(found.payload.token), code, request.ip);
   if (result.outcome === 'signed in') {
     await records.delete(MODEL, visitor);
-    if (await enter(pages, request, response, result)) {
+    if (await startSession(pages, request, response, result)) {
       response.redirect(303, pages.frame.path(pathBelow(String(found.payload.next))));
       return;
     }
@@ -144,7 +144,7 @@ function linkPage(pages: PagesDeps, signIn: SignIn): LinkPage {
     async confirm(linkHash, response) {
       const result = await signIn.confirmLink(linkHash, response.req.ip);
       if (result === undefined) return tooOldPage(response);
-      if (result.outcome === 'signed in' && (await enter(pages, response.req, response, result))) {
+      if (result.outcome === 'signed in' && (await startSession(pages, response.req, response, result))) {
         response.redirect(303, address.folder);
         return undefined;
       }
@@ -153,8 +153,8 @@ function linkPage(pages: PagesDeps, signIn: SignIn): LinkPage {
   };
 }
 
-/** Opens a session in place of the one before. @returns false when the account was closed or left its address */
-async function enter(
+/** Replaces the session of the browser. @returns false when the account was closed or left its address */
+async function startSession(
   { deps, cookies }: PagesDeps,
   request: Request,
   response: Response,
@@ -169,7 +169,7 @@ async function enter(
   return true;
 }
 
-/** Takes no use of the session's limit: whoever asked for too many pages can still sign out. */
+/** Takes no use of the session's limit: a person who requested too many pages can still sign out. */
 async function signOut(pages: PagesDeps, request: Request, response: Response): Promise<void> {
   const { deps, address, cookies, frame } = pages;
   const cookie = cookies.session(request);
@@ -185,7 +185,7 @@ export function signedOutPage(signInPath: string): ShownPage {
   return { title: 'You are signed out', content: html`<p><a href="${signInPath}">Sign in again</a></p>` };
 }
 
-/** A path below the dashboard as it came with a request; empty unless it can lead nowhere else. */
+/** The path that a request names, or an empty one unless it stays below the dashboard. */
 export function pathBelow(given: string): string {
   return BELOW.test(given) && given.length <= 200 ? given : '';
 }

@@ -6,11 +6,11 @@ import { attempt, file, get, NO_PROBLEMS, post } from './page.ts';
 import type { PageResponse, PageRoute, ShownPage, PageRequest } from './page.ts';
 import { number, otherProblems, textArea } from './parts.ts';
 
-const MOST_ROWS = 200;
-/** JSON of the rows that are shown, but for the last one: all other requests wait while a page is rendered. */
-const MOST_BYTES = 256 * 1024;
+const MAX_ROWS = 200;
+/** JSON of the shown rows but the last one: all other requests wait while a page is rendered. */
+const MAX_BYTES = 256 * 1024;
 /** JSON of the columns and the last row together. */
-const MOST_BYTES_BESIDE = 3 * 2 ** 20;
+const MAX_REST_BYTES = 3 * 2 ** 20;
 const FIRST = `SELECT subreddit, count(*) AS found, count(DISTINCT author) AS authors
 FROM matches
 WHERE created_at > now() - INTERVAL 7 DAY
@@ -85,15 +85,15 @@ function page(request: PageRequest, query: string, answer: HtmlValue = false, pr
   };
 }
 
-/** Reads the beginning and the end of an answer, which has a row a line, and counts the lines. */
+/** Reads the beginning and the end of an answer, which has one row a line, and counts the lines. */
 function result(answer: Buffer): Html {
-  const [begin = '', ...lines] = answer.toString('utf8', 0, MOST_BYTES + MOST_BYTES_BESIDE).split('\n');
+  const [begin = '', ...lines] = answer.toString('utf8', 0, MAX_BYTES + MAX_REST_BYTES).split('\n');
   const end = answer.toString('utf8', answer.lastIndexOf('\n'));
   const { columns, credits_used: credits } = JSON.parse(begin + end) as SqlAnswer;
   const shown: unknown[][] = [];
   let read = 0;
   for (const line of lines.slice(0, -1)) {
-    if (shown.length >= MOST_ROWS || read >= MOST_BYTES) break;
+    if (shown.length >= MAX_ROWS || read >= MAX_BYTES) break;
     shown.push(JSON.parse(line.replace(/,$/, '')) as unknown[]);
     read += line.length;
   }

@@ -78,7 +78,7 @@ function entryOf(monitorId: string, stored: StoredAttempt): DeliveryLogEntry {
  * A page of a monitor's spikes and digests, newest first. Its cursor is the id of its last event, so pages neither
  * shift nor repeat. After an event that has expired meanwhile, the list is at its end.
  *
- * @throws ApiError invalid_request when the cursor is no id of an event, or one of another monitor
+ * @throws ApiError invalid_request when the cursor is not the id of an event of this monitor
  */
 export async function readEventLogPage(
   pool: Pool,

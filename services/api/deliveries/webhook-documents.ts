@@ -48,15 +48,18 @@ const HEADERS = [
   header('X-Service-Test', false, '`1` on sample matches, which `POST /v1/monitors/{id}/test` sends.', '1'),
 ];
 
-/** Events that are no single match have an id of their own, and cannot be asked for as a test. */
+/** Spikes and digests have their own ids, and no test sends them. */
 const EVENT_HEADERS = HEADERS.filter(({ name }) => name !== 'X-Service-Test').map((given): Parameter => {
   if (given.name !== 'X-Service-Delivery' && given.name !== 'webhook-id') return given;
   const description = 'The id of the event. Retries have the same id, so drop ids that you have seen.';
   return { ...given, description, example: EVENT_ID };
 });
 
-/** The requests that generic webhooks get. Slack and Discord get messages in their own layouts. */
-/** @param schemas gets those of the bodies */
+/**
+ * The requests that generic webhooks get. Slack and Discord get messages in their own layouts.
+ *
+ * @param schemas gets those of the bodies
+ */
 export function webhookDocuments(schemas: ComponentSchemas): OpenApiDocument['webhooks'] {
   return {
     monitorMatch: received(

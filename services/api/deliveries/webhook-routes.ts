@@ -72,7 +72,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
           rotated: { webhook_secret: monitorExamples.created.webhook_secret },
         }),
       ],
-      handle: (call) => rotate(deps, call),
+      handle: (request) => rotate(deps, request),
     }),
     route({
       method: 'post',
@@ -152,17 +152,17 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
 }
 
 /**
- * A repeat with the same Idempotency-Key gets the same secret. Rotating twice ends the one that the receiver knows, so
- * who lost the first answer must not need to.
+ * A repeat with the same Idempotency-Key gets the same secret. A second rotation ends the secret that the receiver
+ * knows, so a client that lost the answer must not have to rotate again.
  */
-async function rotate({ pool, secretBox }: TestDeliveryDeps, call: RouteRequest): Promise<RouteResponse> {
-  const { caller, id } = call;
+async function rotate({ pool, secretBox }: TestDeliveryDeps, request: RouteRequest): Promise<RouteResponse> {
+  const { caller, id } = request;
   // Reject malformed ids before they enter the idempotency key.
   if (!isMonitorId(id)) throw noSuchMonitor();
   const { status, body, headers } = await runIdempotentRequest({
     pool,
     secretBox,
-    call,
+    request,
     prepare: () => Promise.resolve(),
     async work(client) {
       const secret = await rotateSecret(client, secretBox, caller.accountId, id);
@@ -334,7 +334,7 @@ function sampleMessage(deps: TestDeliveryDeps, id: string, webhook: WebhookInUse
   });
 }
 
-/** Unless the webhook was changed during the attempt. */
+/** Keeps the failing state when the webhook was changed during the attempt. */
 async function clearFailing(pool: Pool, accountId: string, id: string, testedUrl: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockMonitor(client, accountId, id);

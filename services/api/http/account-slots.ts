@@ -26,7 +26,7 @@ export class AccountSlots {
   }
 
   /**
-   * @returns what gives the slot back; calling it again has no effect
+   * @returns a function that releases the slot; calling it again has no effect
    * @throws ApiError rate_limited when the account has too many under way, service_unavailable when all have
    */
   take(accountId: string): () => void {
@@ -66,52 +66,52 @@ export function freeWorkSlots(what: string): AccountSlots {
   return new AccountSlots({ perAccount: 2, busy, retryAfter: 1 });
 }
 
-/** After a turn nobody has one for so many times as long as it took, so that turns take a quarter of a processor. */
-const REST = 3;
-const LONGEST_REST_MS = 2_000;
-/** So long work waits for its turn. The answer has to come while its client still waits. */
-const LONGEST_WAIT_MS = 5_000;
+/** After each piece of work nothing runs for so many times as long, so that the work takes a quarter of a processor. */
+const REST_FACTOR = 3;
+const MAX_REST_MS = 2_000;
+/** How long work waits for others. The answer has to come while its client still waits. */
+const MAX_WAIT_MS = 5_000;
 
 /**
- * Gives turns to work that is free for its account but not for the service: one at a time, in the order of arrival,
- * with rests in between. However many accounts ask, the work takes a bounded part of the process and of the database.
+ * Runs work that is free for its account but not for the service: one at a time, in the order of arrival, with rests
+ * in between. However many accounts ask, the work takes a bounded part of the process and of the database.
  */
 export class PacedSemaphore {
   private readonly what: string;
-  private readonly ofAccounts: AccountSlots;
-  private readonly one = new Semaphore(1);
+  private readonly accountSlots: AccountSlots;
+  private readonly semaphore = new Semaphore(1);
 
   /** @param what the work, as a message names it: `coverage` */
   constructor(what: string) {
     this.what = what;
-    this.ofAccounts = freeWorkSlots(what);
+    this.accountSlots = freeWorkSlots(what);
   }
 
   /**
-   * @param gone aborts when nobody waits for the work any more; it is skipped then, unless its turn has begun
-   * @throws ApiError rate_limited when the account waits for too many turns; internal_error (503) when the turn does
-   * not come in time
+   * @param abandoned aborts when nobody waits for the work any more; it is skipped then, unless it has begun
+   * @throws ApiError rate_limited when the account has too much under way; internal_error (503) when the work cannot
+   * begin in time
    */
-  take<T>(accountId: string, work: () => Promise<T>, gone?: AbortSignal): Promise<T> {
-    return this.ofAccounts.run(accountId, () => this.whenFree(work, gone));
+  run<T>(accountId: string, work: () => Promise<T>, abandoned?: AbortSignal): Promise<T> {
+    return this.accountSlots.run(accountId, () => this.whenFree(work, abandoned));
   }
 
-  private whenFree<T>(work: () => Promise<T>, gone: AbortSignal | undefined): Promise<T> {
+  private whenFree<T>(work: () => Promise<T>, abandoned: AbortSignal | undefined): Promise<T> {
     const late = new AbortController();
     const timer = setTimeout(() => {
       late.abort(
         engineUnavailable(`The service is asked for more ${this.what} than it can compute at once. Retry later.`),
       );
-    }, LONGEST_WAIT_MS);
+    }, MAX_WAIT_MS);
     return new Promise((resolve, reject) => {
-      const turn = async (): Promise<void> => {
+      const begin = async (): Promise<void> => {
         clearTimeout(timer);
         const begun = performance.now();
         await work().then(resolve, reject);
-        await delay(Math.min(LONGEST_REST_MS, REST * (performance.now() - begun)));
+        await delay(Math.min(MAX_REST_MS, REST_FACTOR * (performance.now() - begun)));
       };
-      const ended = gone ? AbortSignal.any([gone, late.signal]) : late.signal;
-      this.one.run('', turn, ended).catch((error: unknown) => {
+      const ended = abandoned ? AbortSignal.any([abandoned, late.signal]) : late.signal;
+      this.semaphore.run('', begin, ended).catch((error: unknown) => {
         clearTimeout(timer);
         reject(toError(error));
       });

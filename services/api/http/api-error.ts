@@ -12,7 +12,7 @@ import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { unavailableEngine } from '../../../shared/runtime/outage-log.ts';
 
-/** One thing that is wrong in a request. */
+/** What is wrong with one field of a request. */
 export interface Fault {
   /** The field by the client's name for it: `limit`, `keywords[2]`. */
   field: string;
@@ -29,7 +29,7 @@ export interface ApiErrorOptions {
   faults?: readonly Fault[];
   /** Where the fault is in a text of the request: UTF-16 code units from 0. */
   position?: number;
-  /** The request counts as one of the day's, whatever its status; default: unless it failed on our side. */
+  /** Whether the request keeps its daily slot whatever its status; by default one with 429 or 5xx does not. */
   takesDailySlot?: boolean;
 }
 
@@ -77,8 +77,8 @@ export function engineUnavailable(message: string): ApiError {
 }
 
 /** The client disconnected before its answer was ready: it gets no answer and pays nothing. */
-export class ClientGone extends Error {
-  override name = 'ClientGone';
+export class ClientDisconnected extends Error {
+  override name = 'ClientDisconnected';
 }
 
 /**
@@ -105,7 +105,7 @@ export function refuseFaults(faults: readonly Fault[]): void {
 /**
  * Parses client input with a schema.
  *
- * @param whole the name for the value itself when it is not even an object
+ * @param whole what messages call the value itself, for one that is not an object
  * @throws ApiError invalid_request that names the wrong fields
  */
 export function parseRequest<S extends z.ZodType>(schema: S, value: unknown, whole: string): z.output<S> {
@@ -131,7 +131,7 @@ function refuseManyValues(value: unknown): void {
   }
 }
 
-/** At most one more than may be. */
+/** Enough members to exceed the limit, however many there are. */
 function someOf(value: object): unknown[] {
   return Object.values(value).slice(0, MAX_VALUES + 1) as unknown[];
 }
@@ -234,11 +234,10 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
     const engine = unavailableEngine(error);
     if (engine === undefined || performance.now() - outageLoggedAt < OUTAGE_LOG_MS) return;
     outageLoggedAt = performance.now();
-    logger.warn({ err: error, engine }, 'an engine is away: requests that need it are answered 503');
+    logger.warn({ err: error, engine }, 'an engine is unavailable: requests that need it are answered 503');
   };
   return (error: unknown, _request, response, next) => {
-    // The client has disconnected.
-    if (error instanceof ClientGone) return;
+    if (error instanceof ClientDisconnected) return;
     const known = toApiError(error);
     const requestId = String(response.getHeader('X-Request-Id'));
     if (known === undefined) logger.error({ err: error, requestId }, 'a request failed');
@@ -264,7 +263,7 @@ export function toApiError(error: unknown): ApiError | undefined {
   return error instanceof ApiError ? error : (frameworkError(error) ?? outageError(error));
 }
 
-/** The engine is expected back. Nothing was done, unless the commit itself got no answer. */
+/** While an engine is unavailable nothing was done, unless the commit itself got no answer. */
 function outageError(error: unknown): ApiError | undefined {
   if (unavailableEngine(error) === undefined) return undefined;
   if (isOutcomeUnknown(error)) {
@@ -321,12 +320,12 @@ export function answerConnectionErrors(server: Server): void {
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   });
-  // `refuseBrokenRules` refuses it.
+  // Without a listener Node.js would answer 417 without an envelope. `refuseProtocolErrors` refuses these requests.
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response));
 }
 
-/** HTTP/1.1 requires a Host, once, and knows one expectation. @throws ApiError invalid_request */
-export const refuseBrokenRules: RequestHandler = (request, _response, next) => {
+/** HTTP/1.1 requires exactly one Host and defines one expectation. @throws ApiError invalid_request */
+export const refuseProtocolErrors: RequestHandler = (request, _response, next) => {
   const hosts = countHosts(request);
   if (hosts === 0 && request.httpVersion === '1.1') throw new ApiError('invalid_request', 'Host: is required.');
   if (hosts > 1) throw new ApiError('invalid_request', 'Host: must be given once.');

@@ -9,7 +9,7 @@ export interface Page {
   contentSecurityPolicy: string;
 }
 
-/** That of the dashboard, inline: these pages are also served where the dashboard is not. */
+/** The dashboard's style, inline: these pages are also served where the dashboard is not. */
 const STYLE = readFileSync(new URL('../dashboard/assets/style.css', import.meta.url), 'utf8');
 const STYLE_ELEMENT = trustedHtml(`<style>${STYLE}</style>`);
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');

@@ -32,8 +32,8 @@ export function refuseWithoutCredits({ balance }: Caller): void {
  *
  * Each charge is a transaction. The client sends COMMIT only after the server answers the charge. So a server that
  * hangs until the request times out, and the request is answered as uncharged, does not commit the charge later
- * (`idleInTransactionMs`). No COMMIT waits for a standby (`chargeLocally`). One whose connection breaks, or whose
- * server's disk hangs, can outlast the request: the answer says that the outcome is unknown then, and the charge is
+ * (`idleInTransactionMs`). No COMMIT waits for a standby (`chargeLocally`). A COMMIT whose connection breaks, or whose
+ * server's disk hangs, can outlast the request: the answer then says that the outcome is unknown, and the charge is
  * reversed (`UnknownCharges`).
  */
 export class ReadingCharges {
@@ -96,13 +96,12 @@ function insufficientCredits(): ApiError {
   return new ApiError('insufficient_credits', 'The account has no credits left.');
 }
 
-const MOST_AT_ONCE = 1_000;
+const MAX_AT_ONCE = 1_000;
 
 /**
- * Charges for answers that were not given, because the commit got no answer: each is noted for the biller, which
- * reverses it where it took effect. Postgres is unavailable at that moment, so the notes wait here until it is back.
- * They are only as many as the charges under way when it went: later ones fail before their commit. A process that ends
- * before loses them; the log names each.
+ * Charges whose commit got no answer. Their requests fail, so each is noted for the biller, which reverses it if it
+ * took effect. Postgres is unavailable at that moment, so the charges wait here until it is back. Later charges fail
+ * before their commit, so few wait. A process that ends before loses them; the log names each.
  */
 export class UnknownCharges {
   private readonly pool: Pool;
@@ -140,7 +139,7 @@ export class UnknownCharges {
     this.isNoting = true;
     try {
       while (this.waiting.length > 0) {
-        const some = this.waiting.slice(0, MOST_AT_ONCE);
+        const some = this.waiting.slice(0, MAX_AT_ONCE);
         const what = 'noting charges without an answer';
         await retry(() => noteUnknownCharges(pool, some), { what, logger, isRetryable: isPostgresUnavailable });
         this.waiting.splice(0, some.length);

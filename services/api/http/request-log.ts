@@ -11,8 +11,8 @@ const SIGN_IN_ID = /(\/oauth\/(?:interaction|authorize)\/)[^/]+/gi;
 /** The address of a feed, which works without a key; also where it was put into a wrong address. */
 const FEED_ADDRESS = /(\/feeds(?:\/|%2f)).+/i;
 const FEED_TOKEN = /(feed_)[0-9a-z]{8,}/gi;
-/** Asked for every few seconds, and 503 is one of their regular answers. */
-const UNLOGGED = new Set(['/healthz', '/readyz', '/status']);
+/** Requested every few seconds, so they would be most of the lines and traces. 503 is one of their regular answers. */
+const PROBES = new Set(['/healthz', '/readyz', '/status']);
 const WELL_FORMED_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
@@ -27,10 +27,10 @@ export function createRequestLog(logger: Logger): RequestHandler {
     const requestId = idFor(request, response);
     response.setHeader('X-Request-Id', requestId);
     const { remoteAddress: remote } = request.socket;
-    const asked = { request, response, requestId, remote, begunMs: Date.now() };
-    if (!UNLOGGED.has(originalPath(request))) response.once('close', () => logRequest(lines, asked));
+    const logged = { request, response, requestId, remote, begunMs: Date.now() };
+    if (!PROBES.has(originalPath(request))) response.once('close', () => logRequest(lines, logged));
     // Without a listener an error of the response would end the process. It is closed after one.
-    response.on('error', () => logRequest(lines, asked, 'request errored'));
+    response.on('error', () => logRequest(lines, logged, 'request errored'));
     next();
   };
 }
@@ -46,7 +46,7 @@ export function requestLogger(logger: Logger, response: ServerResponse): Logger 
   return logger.child({ requestId: String(response.getHeader('X-Request-Id')) });
 }
 
-interface AskedRequest {
+interface LoggedRequest {
   request: IncomingMessage;
   response: ServerResponse & { isLogged?: boolean };
   requestId: string;
@@ -56,7 +56,7 @@ interface AskedRequest {
 
 function logRequest(
   lines: Logger,
-  { request, response, requestId, remote, begunMs }: AskedRequest,
+  { request, response, requestId, remote, begunMs }: LoggedRequest,
   text?: string,
 ): void {
   const level = response.statusCode >= 500 ? 'error' : 'info';
@@ -98,8 +98,6 @@ function originalPath(request: IncomingMessage & { originalUrl?: string }): stri
     .replace(FEED_TOKEN, '$1…');
 }
 
-/** Readiness probes and scrapes of the status would be most of the traces. */
-const UNTRACED = new Set(['/healthz', '/readyz', '/status']);
 const spans = new WeakMap<ServerResponse, TraceSpan>();
 
 /**
@@ -109,7 +107,7 @@ const spans = new WeakMap<ServerResponse, TraceSpan>();
 export function createRequestTracing(tracing: Tracing): RequestHandler {
   return (request, response, next) => {
     const given = request.get('traceparent');
-    const span = UNTRACED.has(request.path)
+    const span = PROBES.has(request.path)
       ? undefined
       : tracing.begin(`HTTP ${request.method}`, {
           kind: 'server',

@@ -1,9 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { errorCode } from '../../../shared/runtime/errors.ts';
-import { ClientGone } from './api-error.ts';
+import { ClientDisconnected } from './api-error.ts';
 
-/** A streamed answer. */
 export interface ResponseStream {
   /** The content of the stream. The next piece is requested once the client has taken the previous one. */
   pieces(): AsyncIterable<string | Uint8Array>;
@@ -22,7 +21,7 @@ export interface ResponseStream {
 interface StreamOptions {
   stallMs: number;
   /** A client that has not taken everything after this many milliseconds is disconnected. */
-  wholeMs?: number;
+  deadlineMs?: number;
   /** Called once, after the last piece. */
   release?: () => void;
 }
@@ -30,11 +29,11 @@ interface StreamOptions {
 /** A stream of pieces. One that is ended before its last piece breaks off, so that it does not look complete. */
 export function streamOf(
   pieces: (ended: AbortSignal) => AsyncIterable<string | Uint8Array>,
-  { stallMs, wholeMs, release }: StreamOptions,
+  { stallMs, deadlineMs, release }: StreamOptions,
 ): ResponseStream {
   const ending = new AbortController();
-  const end = () => ending.abort(new ClientGone());
-  const deadline = wholeMs === undefined ? undefined : setTimeout(end, wholeMs);
+  const end = () => ending.abort(new ClientDisconnected());
+  const deadline = deadlineMs === undefined ? undefined : setTimeout(end, deadlineMs);
   return {
     async *pieces() {
       for await (const piece of pieces(ending.signal)) {
@@ -53,9 +52,9 @@ export function streamOf(
   };
 }
 
-/** The body of a streamed answer. It is not opened for HEAD requests. */
+/** The body of a streamed response. It is not opened for HEAD requests. */
 export class StreamedBody {
-  /** @throws ApiError when the stream cannot be opened; that error becomes the answer */
+  /** @throws ApiError when the stream cannot be opened; that error becomes the response */
   readonly open: () => Promise<ResponseStream>;
 
   constructor(open: StreamedBody['open']) {
@@ -64,7 +63,7 @@ export class StreamedBody {
 }
 
 /** Error codes of a response whose client has disconnected. */
-const GONE = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
+const DISCONNECTED = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
 
 /** Sends a stream as the body of a response whose head is ready. Resolves once the stream has ended and is closed. */
 export async function sendStream(stream: ResponseStream, response: Response): Promise<void> {
@@ -79,7 +78,7 @@ export async function sendStream(stream: ResponseStream, response: Response): Pr
   try {
     await pipeline(stream.pieces(), response);
   } catch (error) {
-    if (!GONE.has(errorCode(error) ?? '')) throw error;
+    if (!DISCONNECTED.has(errorCode(error) ?? '')) throw error;
   } finally {
     stream.end();
     await stream.close();

@@ -8,7 +8,7 @@ import type { Caller, RequiredScope } from '../admission/caller.ts';
 import type { RouteTool } from '../mcp/tool.ts';
 import type { Method, Parameter } from '../openapi/openapi-shape.ts';
 import type { HeaderUse } from '../openapi/responses.ts';
-import { ApiError, ClientGone, parseRequest, refuseParameters } from './api-error.ts';
+import { ApiError, ClientDisconnected, parseRequest, refuseParameters } from './api-error.ts';
 import { sendStream, StreamedBody } from './response-stream.ts';
 
 /** The version of the API's contract, not of the build that serves it. */
@@ -42,9 +42,9 @@ export interface UnparsedRequest {
   lastEventId: string | undefined;
   /** The type that the client prefers among those the route produces. */
   type: string;
-  /** Call before charging for the answer. @throws ClientGone when the client has disconnected */
-  refuseAbandoned: () => void;
-  /** Aborted with ClientGone when the client disconnects; undefined where disconnects are not observed. */
+  /** Call before charging for the answer. @throws ClientDisconnected */
+  throwIfDisconnected: () => void;
+  /** Aborted with ClientDisconnected when the client disconnects; undefined where disconnects are not observed. */
   signal?: AbortSignal | undefined;
 }
 
@@ -69,7 +69,7 @@ export interface Content {
 }
 
 /** An answer that is not an error. */
-export interface AnswerDocument {
+export interface ResponseDocument {
   status: number;
   description: string;
   /** Empty: the answer has no body. */
@@ -103,7 +103,7 @@ export interface RouteDocument {
   bodyLimit?: number;
   /** Whether it honours `Idempotency-Key`. */
   isIdempotent?: boolean;
-  answers: AnswerDocument[];
+  answers: ResponseDocument[];
   /** In addition to those that follow from a body, parameters of the path, `isIdempotent` and the need of a key. */
   errors?: readonly ErrorCode[];
 }
@@ -116,7 +116,7 @@ export interface Route extends RouteDocument {
   charges?: boolean;
   /** The tool of the MCP server that wraps it. */
   tool?: RouteTool;
-  handle(call: UnparsedRequest): Promise<RouteResponse>;
+  handle(request: UnparsedRequest): Promise<RouteResponse>;
 }
 
 /** A route that needs no key. Its handler answers by Express's own means, such as 304 for an ETag. */
@@ -136,7 +136,7 @@ interface Declaration<Query extends z.ZodObject | undefined, Body extends z.ZodT
 > {
   query?: Query;
   body?: { schema: Body; examples: Record<string, unknown> };
-  handle(call: RouteRequest<Parsed<Query>, Parsed<Body>>): Promise<RouteResponse>;
+  handle(request: RouteRequest<Parsed<Query>, Parsed<Body>>): Promise<RouteResponse>;
 }
 
 /** Declares a route. Its handler gets the query and the body as their schemas parse them. */
@@ -150,13 +150,13 @@ export function route<
     schema === undefined ? value : parseRequest(schema, value === undefined ? {} : value, whole);
   return {
     ...(declared as Omit<Declaration<Query, Body>, 'query' | 'body'> & Pick<RouteDocument, 'query' | 'body'>),
-    handle: (call) =>
+    handle: (request) =>
       declared.handle({
-        ...call,
+        ...request,
         route: name,
-        query: parsed(query, call.query, 'query') as Parsed<Query>,
-        body: parsed(body?.schema, call.body, 'body') as Parsed<Body>,
-        sentBody: call.body,
+        query: parsed(query, request.query, 'query') as Parsed<Query>,
+        body: parsed(body?.schema, request.body, 'body') as Parsed<Body>,
+        sentBody: request.body,
       }),
   };
 }
@@ -172,7 +172,7 @@ export function openApiPath(path: string): string {
 }
 
 /** An answer with status 200 and JSON, with one example or several by name. */
-export function ok(description: string, schema: z.ZodType, examples: Record<string, unknown>): AnswerDocument {
+export function ok(description: string, schema: z.ZodType, examples: Record<string, unknown>): ResponseDocument {
   return { status: 200, description, content: [{ schema, examples }] };
 }
 
@@ -229,7 +229,7 @@ function methodsOf(ofPath: readonly (Route | PublicRoute)[]): string[] {
 
 function answerWith(route: Route, callerOf: (request: Request) => Caller): RequestHandler {
   return async (request, response) => {
-    const answer = await route.handle(callOf(route, request, response, callerOf(request)));
+    const answer = await route.handle(routeRequestOf(route, request, response, callerOf(request)));
     // Opened before the head is written, so that a failure to open becomes an error answer.
     const stream = isStreamed(answer) && request.method !== 'HEAD' ? await answer.body.open() : undefined;
     if (answer.charged) {
@@ -251,7 +251,7 @@ function isStreamed(answer: RouteResponse): answer is RouteResponse & { body: St
   return answer.body instanceof StreamedBody;
 }
 
-function callOf(route: Route, request: Request, response: Response, caller: Caller): UnparsedRequest {
+function routeRequestOf(route: Route, request: Request, response: Response, caller: Caller): UnparsedRequest {
   const types = typesOf(route);
   const { id, mute_id: muteId, run_id: partId = muteId } = request.params;
   return {
@@ -264,19 +264,25 @@ function callOf(route: Route, request: Request, response: Response, caller: Call
     idempotencyKey: request.get('Idempotency-Key'),
     lastEventId: request.get('Last-Event-ID'),
     type: request.accepts(types) || types[0]!,
-    refuseAbandoned: () => {
-      if (request.socket.destroyed) throw new ClientGone();
-    },
-    signal: untilGone(response),
+    throwIfDisconnected: disconnectCheck(request),
+    signal: abortedOnDisconnect(response),
   };
 }
 
-function untilGone(response: Response): AbortSignal {
-  const gone = new AbortController();
+/** @returns what throws ClientDisconnected once the client has disconnected */
+export function disconnectCheck(request: Request): () => void {
+  return () => {
+    if (request.socket.destroyed) throw new ClientDisconnected();
+  };
+}
+
+/** Aborts with ClientDisconnected when the client disconnects. */
+export function abortedOnDisconnect(response: Response): AbortSignal {
+  const controller = new AbortController();
   response.once('close', () => {
-    if (!response.writableFinished) gone.abort(new ClientGone());
+    if (!response.writableFinished) controller.abort(new ClientDisconnected());
   });
-  return gone.signal;
+  return controller.signal;
 }
 
 function refuseOtherAnswers(types: readonly string[]): RequestHandler {
@@ -333,12 +339,12 @@ export function jsonBody(limit: number): RequestHandler[] {
   return [refuseOtherTypes, json({ limit, strict: false, type: TYPES })];
 }
 
-/** Large answers take turns: no two of them hold the event loop one after the other. */
-const turns = new CooperativeYield();
+/** Shared, so that no two large answers hold the event loop one after the other. */
+const cooperativeYield = new CooperativeYield();
 
 /**
- * The bytes that `JSON.stringify(body)` writes, made item by item of `member`, a list or another iterable, with turns
- * of the event loop in between: a list of megabytes would hold up all other requests for tens of milliseconds.
+ * The bytes that `JSON.stringify(body)` writes, made item by item of `member`, a list or another iterable. It yields to
+ * the event loop in between: a list of megabytes would hold up all other requests for tens of milliseconds.
  */
 async function jsonInPieces(body: object, member: string): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -357,7 +363,7 @@ async function jsonInPieces(body: object, member: string): Promise<Buffer> {
   async function writeList(items: Iterable<unknown>): Promise<void> {
     let before = '[';
     for (const item of items) {
-      await turns.pause();
+      await cooperativeYield.pause();
       write(before + JSON.stringify(item));
       before = ',';
     }

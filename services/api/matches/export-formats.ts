@@ -69,7 +69,7 @@ async function* csvPieces(monitorId: string, batches: AsyncIterable<readonly Sto
       columns: NAMES,
       cast: { boolean: (value: boolean) => String(value), string: withoutFormulas },
       record_delimiter: 'windows',
-      // By itself it quotes line ends only as they end records.
+      // By default it quotes only line ends that end records.
       quoted_match: /[\r\n]/,
     });
   }
@@ -103,7 +103,7 @@ const SCHEMA: SchemaElement[] = [
   }),
 ];
 
-/** The memory that it takes is that of a row group, and a kilobyte or two for each group before, for the file's end. */
+/** Takes the memory of a row group, and a kilobyte or two for each group before, which the file's end describes. */
 async function* parquetPieces(
   monitorId: string,
   batches: AsyncIterable<readonly StoredMatch[]>,

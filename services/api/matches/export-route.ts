@@ -10,7 +10,7 @@ import type { StoredMatch } from '../../../shared/matches/rules/match-resource.t
 import type { Pool } from '../../../shared/postgres/pool.ts';
 import type { Caller } from '../admission/caller.ts';
 import { AccountSlots } from '../http/account-slots.ts';
-import { ApiError, ClientGone, invalidRequest } from '../http/api-error.ts';
+import { ApiError, ClientDisconnected, invalidRequest } from '../http/api-error.ts';
 import { StreamedBody, streamOf } from '../http/response-stream.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
 import { route } from '../http/route.ts';
@@ -35,10 +35,10 @@ export interface ExportTiming {
   /** A client that takes nothing for so long is disconnected. */
   stallMs: number;
   /** A client that has not taken everything by then is disconnected. */
-  wholeMs: number;
+  deadlineMs: number;
 }
 
-const TIMING: ExportTiming = { stallMs: 30_000, wholeMs: 900_000 };
+const TIMING: ExportTiming = { stallMs: 30_000, deadlineMs: 900_000 };
 
 interface ExportDeps {
   pool: Pool;
@@ -86,7 +86,7 @@ export function exportRoute({ pool, exportTiming = TIMING }: ExportDeps): Route 
       },
     ],
     errors: ['service_unavailable'],
-    handle: (call) => exportMatches({ pool, slots, timing: exportTiming }, call),
+    handle: (request) => exportMatches({ pool, slots, timing: exportTiming }, request),
   });
 }
 
@@ -106,7 +106,7 @@ async function exportMatches(
     throw invalidRequest([{ field: 'from', message: 'must be before `to`' }]);
   }
   await findMonitor(exporting.pool, caller.accountId, id);
-  const asked = { accountId: caller.accountId, holder: holderOf(caller), monitorId: id, format, from, to };
+  const wanted = { accountId: caller.accountId, holder: holderOf(caller), monitorId: id, format, from, to };
   return {
     status: 200,
     headers: {
@@ -114,29 +114,29 @@ async function exportMatches(
       'Content-Disposition': `attachment; filename="matches-${id}.${format}"`,
       'Cache-Control': 'no-store',
     },
-    body: new StreamedBody(() => openExport(exporting, asked)),
+    body: new StreamedBody(() => openExport(exporting, wanted)),
   };
 }
 
-/** Whose access ends the export when it ends. */
+/** The key or session whose end ends the export. */
 function holderOf({ keyId, sessionId }: Caller): LiveTailHolder {
   if (keyId !== undefined) return { kind: 'key', id: keyId };
   if (sessionId !== undefined) return { kind: 'session', id: sessionId };
-  throw new Error('an export was asked for without a key or a session');
+  throw new Error('an export was requested without a key or a session');
 }
 
 /** @throws ApiError rate_limited, service_unavailable */
-async function openExport({ pool, slots, timing }: Exporting, asked: Export): Promise<ResponseStream> {
-  const release = slots.take(asked.accountId);
+async function openExport({ pool, slots, timing }: Exporting, wanted: Export): Promise<ResponseStream> {
+  const release = slots.take(wanted.accountId);
   try {
-    const retryAfter = await takeUse(pool, { name: `export:${asked.accountId}`, ...EXPORTS });
+    const retryAfter = await takeUse(pool, { name: `export:${wanted.accountId}`, ...EXPORTS });
     if (retryAfter > 0) {
       const message = `Matches can be exported ${EXPORTS.maxUses} times in 24 hours.`;
       throw new ApiError('rate_limited', message, { retryAfter });
     }
-    const range = await readSeqRange(pool, asked.monitorId, { since: asked.from, until: asked.to });
-    const batches = readMatchesOf(pool, asked, range);
-    return streamOf(() => FILE_FORMATS[asked.format].pieces(asked.monitorId, batches), { ...timing, release });
+    const range = await readSeqRange(pool, wanted.monitorId, { since: wanted.from, until: wanted.to });
+    const batches = readMatchesOf(pool, wanted, range);
+    return streamOf(() => FILE_FORMATS[wanted.format].pieces(wanted.monitorId, batches), { ...timing, release });
   } catch (error) {
     release();
     throw error;
@@ -147,10 +147,10 @@ async function openExport({ pool, slots, timing }: Exporting, asked: Export): Pr
 const BATCH = 200;
 
 /**
- * The stored matches of a range, in the order of their seqs, in short statements as they are asked for. Each of them
+ * The stored matches of a range, in the order of their seqs, in short statements as the client reads. Each statement
  * checks that the holder still has access.
  *
- * @throws ClientGone when it has not
+ * @throws ClientDisconnected when it has none any more
  */
 async function* readMatchesOf(
   pool: Pool,
@@ -161,7 +161,7 @@ async function* readMatchesOf(
   let last = range.first - 1;
   while (last < range.end - 1) {
     const page = await readLiveTailPage(pool, { holder, monitorId, afterSeq: last, limit: BATCH });
-    if (page.end !== undefined) throw new ClientGone();
+    if (page.end !== undefined) throw new ClientDisconnected();
     const found = page.matches;
     const within = found.filter(({ seq }) => seq < range.end);
     if (within.length > 0) yield within;

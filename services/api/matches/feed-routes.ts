@@ -130,7 +130,7 @@ export function feedTokenRoutes(deps: FeedDeps): Route[] {
           content: [{ schema: feedAddresses, examples: { feed: feedExamples.addresses } }],
         },
       ],
-      handle: (call) => replace(deps, call),
+      handle: (request) => replace(deps, request),
     }),
     route({
       method: 'delete',
@@ -142,7 +142,7 @@ export function feedTokenRoutes(deps: FeedDeps): Route[] {
       description: 'They are answered 404 from now on. Repeating the request is harmless.',
       params: { id: MONITOR_ID },
       answers: [ok('The monitor has no feed.', feedRevoked, { revoked: { status: 'revoked' } })],
-      handle: (call) => revoke(deps, call),
+      handle: (request) => revoke(deps, request),
     }),
   ];
 }

@@ -53,10 +53,10 @@ export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
         ],
       },
     ],
-    handle: (call) => {
-      const { keyId } = call.caller;
+    handle: (request) => {
+      const { keyId } = request.caller;
       if (keyId === undefined) throw new Error('a stream was requested without a key');
-      return openLiveTail(call, { pool, liveTails, holder: { kind: 'key', id: keyId }, eventOf: matchEvent });
+      return openLiveTail(request, { pool, liveTails, holder: { kind: 'key', id: keyId }, eventOf: matchEvent });
     },
   });
 }
@@ -73,19 +73,19 @@ interface LiveTailOptions extends Pick<TailRequest, 'holder' | 'eventOf'> {
  * @throws ApiError not_found, invalid_request
  */
 export async function openLiveTail(
-  call: Pick<RouteRequest, 'caller' | 'id' | 'query' | 'lastEventId'>,
+  request: Pick<RouteRequest, 'caller' | 'id' | 'query' | 'lastEventId'>,
   { pool, liveTails, holder, eventOf }: LiveTailOptions,
 ): Promise<RouteResponse & { headers: Record<string, string>; body: StreamedBody }> {
-  const { caller, id } = call;
-  const cursor = cursorOf(call);
+  const { caller, id } = request;
+  const cursor = cursorOf(request);
   await findMonitor(pool, caller.accountId, id);
   const afterSeq = await startOf(pool, id, cursor);
-  const request = { accountId: caller.accountId, holder, monitorId: id, eventOf, afterSeq };
+  const tail = { accountId: caller.accountId, holder, monitorId: id, eventOf, afterSeq };
   return {
     status: 200,
     // Without X-Accel-Buffering, some proxies buffer pieces until they have many.
     headers: { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
-    body: new StreamedBody(() => liveTails.open(request)),
+    body: new StreamedBody(() => liveTails.open(tail)),
   };
 }
 

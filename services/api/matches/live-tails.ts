@@ -153,9 +153,9 @@ interface LiveTailDeps extends Omit<TailRequest, 'accountId'> {
 const PAGE = 50;
 
 /**
- * One stream. It reads a page after the last match it sent, and sends it. After a page that was
- * not full it waits until it is woken or the next poll is due. A wake-up during a read causes another read, so no match
- * recorded before the wake-up is missed. A stream that has ended never starts again.
+ * One stream. It reads a page after the last match it sent, and sends it. After a page that was not full it waits until
+ * it is woken or the next poll is due. A wake-up during a read causes another read, so no match recorded before the
+ * wake-up is missed. A stream that has ended never starts again.
  */
 class LiveTail implements ResponseStream {
   readonly stallMs: number;
@@ -209,7 +209,7 @@ class LiveTail implements ResponseStream {
     }
   }
 
-  /** Undefined when the client takes nothing: it would keep a permit from the others, and get an old page. */
+  /** Undefined while the client takes nothing: it would hold a slot for nothing, and get an old page. */
   private async read(): Promise<LiveTailPage | undefined> {
     const { db, holder, monitorId, logger } = this.options;
     if (this.isHeldUp) return undefined;

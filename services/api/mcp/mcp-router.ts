@@ -5,9 +5,9 @@ import { raw, Router } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response as Reply } from 'express';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { returnDailySlot, setAdmissionHeaders } from '../admission/admission-middleware.ts';
-import { ApiError, ClientGone } from '../http/api-error.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { Admission, AdmissionControl } from '../admission/admission-control.ts';
-import { methodNotAllowed, setCreditsRemaining } from '../http/route.ts';
+import { disconnectCheck, methodNotAllowed, setCreditsRemaining } from '../http/route.ts';
 import type { Tool } from './tool.ts';
 import { createToolHandler, createToolServer } from './tool-server.ts';
 import type { ToolSession } from './tool-server.ts';
@@ -57,7 +57,7 @@ export function createMcpRouter(options: McpDeps): Router {
     answerMessage(options),
   );
   router.all('/mcp', methodNotAllowed(['POST']));
-  router.use('/mcp', challenging(options));
+  router.use('/mcp', addChallenge(options));
   return router;
 }
 
@@ -134,7 +134,7 @@ function isCall(message: unknown): boolean {
 }
 
 /** Adds where to sign in to the refusal of a request whose key or token is missing or wrong. */
-function challenging({ protection }: McpDeps): ErrorRequestHandler {
+function addChallenge({ protection }: McpDeps): ErrorRequestHandler {
   return (error: unknown, request, _response, next) => {
     if (!(error instanceof ApiError) || error.code !== 'unauthorized') {
       next(error);
@@ -178,8 +178,8 @@ async function admitMessages(options: McpDeps, { headers }: IncomingMessage, mes
 }
 
 /**
- * The transport answers by id: of two requests with the same one, and for one that is cancelled, it would send no
- * answer, although the tool ran and was charged.
+ * The transport answers by id. To a second request with the same id, and to a cancelled one, it would send no answer,
+ * although the tool ran and was charged.
  *
  * @returns what is wrong with the batch as a whole
  */
@@ -243,9 +243,7 @@ function createSession(
       response.setHeader('X-Credits-Used', String(used));
       setCreditsRemaining(response, balance);
     },
-    refuseAbandoned: () => {
-      if (request.socket.destroyed) throw new ClientGone();
-    },
+    throwIfDisconnected: disconnectCheck(request),
   };
 }
 

@@ -13,7 +13,7 @@ import type { Logger } from '../../../shared/runtime/logger.ts';
 import type { Admission } from '../admission/admission-control.ts';
 import { costsNoSlot } from '../admission/admission-middleware.ts';
 import { requireScope } from '../admission/caller.ts';
-import { ApiError, ClientGone, toApiError } from '../http/api-error.ts';
+import { ApiError, ClientDisconnected, toApiError } from '../http/api-error.ts';
 import { API_VERSION } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import { postTool } from '../reading/post-route.ts';
@@ -68,14 +68,14 @@ export interface ToolSession {
   returnDailySlot(admission: Admission): Promise<void>;
   /** Called after a tool call was charged, with its cost and what is left. */
   charged(charged: { credits: number; balance: number }): void;
-  /** @throws ClientGone when the client has disconnected */
-  refuseAbandoned: () => void;
+  /** @throws ClientDisconnected */
+  throwIfDisconnected: () => void;
   requestId: string;
   logger: Logger;
 }
 
-/** A turn of the limit of requests a second comes within this time; one of the day does not. */
-const LONGEST_WAIT_S = 1;
+/** The limit of requests a second has room again within this time; that of the day has not. */
+const MAX_WAIT_S = 1;
 const IDENTITY = { name: 'forum-monitor', title: 'Forum monitor', version: API_VERSION };
 const INSTRUCTIONS =
   'Reads a large public discussion site (posts with comments, communities, users, search) and monitors that watch every new post and comment for keywords. ' +
@@ -114,7 +114,7 @@ interface ToolCall {
 
 /**
  * An unknown tool is a protocol error, and counts as a call. Every refusal of the API, of arguments too, is the tool's
- * answer, so that a model can mend its call.
+ * answer, so that a model can correct its call.
  */
 async function callTool(
   tools: readonly Tool[],
@@ -125,32 +125,32 @@ async function callTool(
   try {
     admission = await admitPatiently(session);
     if (admission.refusal) throw admission.refusal;
-    const tool = tools.find((known) => known.name === name);
+    const tool = tools.find((one) => one.name === name);
     if (tool === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}`);
     }
     const { caller } = admission;
     requireScope(caller, tool.scope);
-    const { requestId, refuseAbandoned } = session;
-    const answer = await tool.call({ caller, requestId, args, refuseAbandoned });
+    const { requestId, throwIfDisconnected } = session;
+    const answer = await tool.call({ caller, requestId, args, throwIfDisconnected });
     if (answer.charged) session.charged(answer.charged);
     return resultOf(answer, caller.balance);
   } catch (error) {
-    if (error instanceof ClientGone || error instanceof ProtocolError) throw error;
+    if (error instanceof ClientDisconnected || error instanceof ProtocolError) throw error;
     const refusal = toApiError(error);
     if (refusal === undefined) session.logger.error({ err: error, requestId: session.requestId }, 'a tool failed');
-    const told =
+    const known =
       refusal ?? new ApiError('internal_error', `Something broke on our side (request ${session.requestId}).`);
-    if (admission !== undefined && costsNoSlot(told)) await session.returnDailySlot(admission);
-    return errorResult(told.envelope, admission?.caller.balance);
+    if (admission !== undefined && costsNoSlot(known)) await session.returnDailySlot(admission);
+    return errorResult(known.envelope, admission?.caller.balance);
   }
 }
 
-/** Agents call several tools at once, and a key may allow one request a second: the call waits for its turn once. */
+/** Agents call several tools at once, and a key may allow one request a second: a refused call is tried once more. */
 async function admitPatiently(session: ToolSession): Promise<Admission> {
   const admission = await session.admit();
   const { refusal } = admission;
-  if (refusal?.code !== 'rate_limited' || (refusal.retryAfter ?? Infinity) > LONGEST_WAIT_S) return admission;
+  if (refusal?.code !== 'rate_limited' || (refusal.retryAfter ?? Infinity) > MAX_WAIT_S) return admission;
   await wait(1_000 * (refusal.retryAfter ?? 0));
   return session.admit();
 }

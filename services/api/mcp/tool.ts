@@ -14,8 +14,8 @@ export interface ToolCall {
   caller: Caller;
   requestId: string;
   args: Record<string, unknown>;
-  /** Call before charging for the answer. @throws ClientGone when the client has disconnected */
-  refuseAbandoned: () => void;
+  /** Call before charging for the answer. @throws ClientDisconnected */
+  throwIfDisconnected: () => void;
 }
 
 export interface ToolAnswer {
@@ -59,9 +59,9 @@ export function routeTool({ toText, output, ...tool }: RouteTool, route: Route):
     inputSchema: input,
     outputSchema: outputSchemaOf(output ?? (route.answers[0]!.content[0]!.schema as z.ZodType)),
     scope: requiredScope(route),
-    async call({ caller, requestId, args, refuseAbandoned }) {
+    async call({ caller, requestId, args, throwIfDisconnected }) {
       const { id, partId, named } = takeIds(route, readArguments(input, args));
-      const call: UnparsedRequest = {
+      const request: UnparsedRequest = {
         caller,
         requestId,
         id,
@@ -71,10 +71,10 @@ export function routeTool({ toText, output, ...tool }: RouteTool, route: Route):
         idempotencyKey: undefined,
         lastEventId: undefined,
         type: 'application/json',
-        refuseAbandoned,
+        throwIfDisconnected,
       };
-      const answer: RouteResponse = await route.handle(call);
-      return { structured: answer.body, text: toText(answer.body as never), charged: answer.charged };
+      const response: RouteResponse = await route.handle(request);
+      return { structured: response.body, text: toText(response.body as never), charged: response.charged };
     },
   };
 }
@@ -121,7 +121,7 @@ function withoutBlanks(args: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== ''));
 }
 
-/** Lists, numbers and true or false that a model wrote as a text of JSON, where the schema has no text. */
+/** Parses lists, numbers and booleans that a model wrote as a string of JSON, where the schema allows no string. */
 export function readArguments(schema: ObjectSchema, args: Record<string, unknown>): Record<string, unknown> {
   const properties = (schema.properties ?? {}) as Record<string, object>;
   return Object.fromEntries(
@@ -180,7 +180,7 @@ export function inputOfQuery(query: z.ZodObject): ObjectSchema {
   };
 }
 
-/** They say less to a model than the refusal does. */
+/** They help a model less than the message of a refusal. */
 const DETAILS = ['pattern', 'minLength', 'maxLength', 'minItems'] as const;
 
 /** A self-contained JSON Schema of what clients send, without references: not every model's API resolves them. */
@@ -217,7 +217,7 @@ function inlined(schema: unknown, defs: Record<string, unknown>): unknown {
 }
 
 /**
- * A JSON Schema of an answer: its members and their types, not what is inside of them. A model reads the schemas of all
+ * A JSON Schema of an answer: its members and their types, not what they contain. A model reads the schemas of all
  * tools before its first call, and the answer itself shows the rest.
  */
 export function outputSchemaOf(schema: z.ZodType): ObjectSchema {

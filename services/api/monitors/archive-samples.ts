@@ -12,7 +12,6 @@ import { sampleArchivedItems, sampleArchivedWords } from '../../../shared/archiv
 import { isArchiveUnavailable } from '../../../shared/clickhouse/clickhouse-unavailable.ts';
 import type { MatchItem } from '../../../shared/matching/rule.ts';
 import type { ComparedTexts } from '../../../shared/monitors/rules/suggest.ts';
-
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { sharedResult } from '../../../shared/runtime/single-flight.ts';
@@ -83,9 +82,9 @@ export interface ArchiveScan {
   rules: Readonly<Record<string, Rule>>;
   from: Date;
   to: Date;
-  /** Aborted when the client disconnects. */
-  gone: AbortSignal | undefined;
-  /** Aborted when the time is up. */
+  /** Aborts when the client disconnects. */
+  disconnected: AbortSignal | undefined;
+  /** Aborts when the time is up. */
   deadline: AbortSignal;
 }
 
@@ -103,18 +102,18 @@ export type VisitMatch = (item: ArchivedItem, matches: readonly MonitorMatchResu
 
 /** The first page is small, so that progress is seen and rare words are answered soon. */
 const FIRST_PAGE = 500;
-/** Scans of all requests take turns. */
-const turns = new CooperativeYield();
+/** Shared, so that no two scans hold the event loop one after the other. */
+const cooperativeYield = new CooperativeYield();
 
 /**
- * Matches the archive with rules, newest first, page by page; yields after each page. The last extent is `done`, or the
- * time is up. Items that were old when they were first seen are left out, as the recorder refuses them.
+ * Matches the archive with rules, newest first, page by page; yields its extent after each page. The last one is
+ * `done` unless the time is up. Items that were old when first seen are left out, as the recorder refuses them.
  *
- * @throws the engine's error when it is unavailable; ClientGone
+ * @throws the engine's error when it is unavailable; ClientDisconnected
  */
 export async function* scanArchive(scan: ArchiveScan, visit: VisitMatch): AsyncGenerator<ScanExtent> {
   const { deadline } = scan;
-  const signal = scan.gone === undefined ? deadline : AbortSignal.any([scan.gone, deadline]);
+  const signal = scan.disconnected === undefined ? deadline : AbortSignal.any([scan.disconnected, deadline]);
   const index = new MonitorIndex();
   for (const [name, rule] of Object.entries(scan.rules)) index.set(name, rule);
   const extent = { exactFrom: scan.to, candidates: 0, done: false };
@@ -124,10 +123,10 @@ export async function* scanArchive(scan: ArchiveScan, visit: VisitMatch): AsyncG
     if (next === undefined) return;
     page = next;
     for (const item of page.items) {
-      await turns.pause();
+      await cooperativeYield.pause();
       visitItem(index, item, visit);
     }
-    scan.gone?.throwIfAborted();
+    scan.disconnected?.throwIfAborted();
     extent.candidates += page.items.length;
     extent.done = page.next === undefined;
     extent.exactFrom = page.next === undefined ? scan.from : startOf(page.next);
@@ -137,7 +136,7 @@ export async function* scanArchive(scan: ArchiveScan, visit: VisitMatch): AsyncG
 
 /** The next page; undefined when the time is up. */
 async function readPage(
-  { clickhouse, rules, from, to, gone }: ArchiveScan,
+  { clickhouse, rules, from, to, disconnected }: ArchiveScan,
   previous: CandidatePage | undefined,
   signal: AbortSignal,
 ): Promise<CandidatePage | undefined> {
@@ -150,7 +149,7 @@ async function readPage(
       ...{ rule, others, from, to, order: 'newest', after, windowMs, limit, signal },
     });
   } catch (error) {
-    gone?.throwIfAborted();
+    disconnected?.throwIfAborted();
     // Without a single page, the engine did not answer at all.
     if (signal.aborted && previous !== undefined) return undefined;
     throw signal.aborted ? archiveBusy() : error;

@@ -64,7 +64,7 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
         annotations: { ...CHANGES, idempotentHint: false },
         toText: ({ backfill }: { backfill: Backfill }) => backfillLine(backfill),
       },
-      handle: (call) => start(deps, call),
+      handle: (request) => start(deps, request),
     }),
     route({
       method: 'get',
@@ -84,7 +84,7 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
         toText: ({ items }: { items: Backfill[] }) =>
           items.length === 0 ? 'No backfill yet.' : items.map((run) => `- ${backfillLine(run)}`).join('\n'),
       },
-      handle: (call) => list(deps, call),
+      handle: (request) => list(deps, request),
     }),
     route({
       method: 'delete',
@@ -108,7 +108,7 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
         annotations: { ...CHANGES, destructiveHint: true, idempotentHint: true },
         toText: ({ backfill }: { backfill: Backfill }) => backfillLine(backfill),
       },
-      handle: (call) => cancel(deps, call),
+      handle: (request) => cancel(deps, request),
     }),
   ];
 }
@@ -130,21 +130,21 @@ function cancel({ pool }: BackfillRouteDeps, { caller, id, partId: runId }: Rout
 
 async function start(
   { pool, secretBox }: BackfillRouteDeps,
-  call: RouteRequest<unknown, z.output<typeof startBackfillBody>>,
+  request: RouteRequest<unknown, z.output<typeof startBackfillBody>>,
 ): Promise<RouteResponse> {
-  const { id } = call;
-  const wanted = wantedBackfill(call.body, Date.now());
+  const { id } = request;
+  const wanted = wantedBackfill(request.body, Date.now());
   // Reject malformed ids before they enter the idempotency key.
   if (!isMonitorId(id)) throw noSuchMonitor();
   return runIdempotentRequest({
     pool,
     secretBox,
-    call,
+    request,
     prepare: () => Promise.resolve(),
     async work(client) {
-      const run = await startBackfill(client, call, wanted);
+      const run = await startBackfill(client, request, wanted);
       // Its matches are charged when they are recorded.
-      const charged = { credits: 0, balance: call.caller.balance };
+      const charged = { credits: 0, balance: request.caller.balance };
       return { status: 202, body: { backfill: backfillResource(run) }, charged };
     },
   });
@@ -152,12 +152,12 @@ async function start(
 
 /** Each run reads the archive, even when it finds nothing and costs nothing. */
 const RUNS_PER_DAY = 10;
-/** Clocks of clients may be ahead by so much. */
+/** How far the clocks of clients may be ahead. */
 const AHEAD_MS = 60_000;
 const ARCHIVE_MS = ARCHIVE_DAYS * 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
 
-/** What a run is asked for, checked. */
+/** The checked settings of a run. */
 interface WantedBackfill {
   /** ISO 8601. */
   from: string;
@@ -191,41 +191,41 @@ export function wantedWithNewMonitor(hours: number | undefined, nowMs: number): 
 }
 
 /**
- * Starts a run for a monitor of the account, in any state but deleted, in the transaction of `client`. The rule as it
- * is now judges the archive.
+ * Starts a run for a monitor of the account, in any state but deleted, in the transaction of `client`. It matches
+ * the archive with the rule as it is now.
  *
  * @throws ApiError not_found, insufficient_credits, backfill_running, rate_limited
  */
 async function startBackfill(
   client: Queryable,
-  call: ChargingRequest & Pick<RouteRequest, 'id'>,
+  request: ChargingRequest & Pick<RouteRequest, 'id'>,
   wanted: WantedBackfill,
 ): Promise<StoredBackfill> {
-  const monitor = await findAndLockMonitor(client, call.caller.accountId, call.id);
-  if (call.caller.balance < 1) {
+  const monitor = await findAndLockMonitor(client, request.caller.accountId, request.id);
+  if (request.caller.balance < 1) {
     throw new ApiError('insufficient_credits', 'A backfill costs 1 credit for each started 100 matches.');
   }
-  const { isRunning, begun, secondsUntilFewer } = await countRecentBackfills(client, call.id);
+  const { isRunning, begun, secondsUntilFewer } = await countRecentBackfills(client, request.id);
   if (isRunning) throw new ApiError('backfill_running', 'A backfill of this monitor is running; wait for its end.');
   if (begun >= RUNS_PER_DAY) {
     const message = `The monitor had ${begun} backfills in the last 24 hours, the most it may have.`;
     throw new ApiError('rate_limited', message, { retryAfter: Math.max(1, secondsUntilFewer) });
   }
-  const judge = { monitorId: monitor.id, version: monitor.version, rule: ruleOf(monitor) };
-  return addBackfill(client, call, { ...wanted, ...judge });
+  const matching = { monitorId: monitor.id, version: monitor.version, rule: ruleOf(monitor) };
+  return addBackfill(client, request, { ...wanted, ...matching });
 }
 
 /** Starts a run for a monitor whose lock the transaction of `client` holds. */
 export function addBackfill(
   client: Queryable,
-  call: ChargingRequest,
+  request: ChargingRequest,
   wanted: WantedBackfill & { monitorId: string; version: number; rule: Rule },
 ): Promise<StoredBackfill> {
   return insertBackfill(client, {
     ...wanted,
     id: newBackfillId(),
-    accountId: call.caller.accountId,
-    request: chargedRequest(call),
+    accountId: request.caller.accountId,
+    request: chargedRequest(request),
   });
 }
 

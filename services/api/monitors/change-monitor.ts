@@ -70,7 +70,7 @@ export interface CreatedMonitor {
 
 /**
  * Validates the settings of a new monitor. Resolves the webhook's host, so call it outside of transactions. For a
- * caller who cannot pay, by the balance read with the key, no other system is asked.
+ * caller whose balance is too low, no other system is asked.
  *
  * @throws ApiError invalid_request, monitor_limit_reached, insufficient_credits
  */
@@ -107,10 +107,10 @@ export async function checkedSettings(
 export async function createMonitor(
   client: Queryable,
   secretBox: SecretBox,
-  call: ChargingRequest,
+  request: ChargingRequest,
   settings: MonitorSettings,
 ): Promise<CreatedMonitor> {
-  const { accountId } = call.caller;
+  const { accountId } = request.caller;
   const id = newMonitorId();
   const webhookSecret = newWebhookSecret();
   const sealedSecret = secretBox.seal(webhookSecret, id);
@@ -119,7 +119,7 @@ export async function createMonitor(
   const account = await lockActiveAccount(client, accountId);
   refuseFaults(digestFaults(settings, account.email));
   await refuseBeyondLimit(client, account);
-  const balance = await payFirstPeriod(client, call, id);
+  const balance = await payFirstPeriod(client, request, id);
   await insertMonitor(client, { ...settings, id, accountId, sealedSecret });
   await announceMonitorChange(client, id);
   const stored = await readMonitor(client, accountId, id);
@@ -142,13 +142,13 @@ async function refuseBeyondLimit(db: Queryable, { id, pack }: Pick<StoredAccount
   throw new ApiError('monitor_limit_reached', message);
 }
 
-async function payFirstPeriod(db: Queryable, call: ChargingRequest, monitorId: string): Promise<number> {
+async function payFirstPeriod(db: Queryable, request: ChargingRequest, monitorId: string): Promise<number> {
   const balance = await charge(db, {
-    accountId: call.caller.accountId,
+    accountId: request.caller.accountId,
     kind: 'monitor_create',
     credits: MONITOR_PERIOD_CREDITS,
     reference: periodReference(monitorId, FIRST_PERIOD),
-    request: chargedRequest(call),
+    request: chargedRequest(request),
   });
   if (balance === undefined) throw insufficientCredits();
   return balance;
@@ -184,7 +184,8 @@ export async function updateMonitor(
     const settings = changedSettings(current, change);
     refuseFaults(spikeFaults(change.spikeWebhook === true, settings));
     if (!differs(current, settings, [...RULE_FIELDS, ...OTHER_FIELDS])) return current;
-    if (differs(current, settings, ['digest', 'webhookUrl'])) await refuseUnsentDigest(client, accountId, settings);
+    if (differs(current, settings, ['digest', 'webhookUrl']))
+      await refuseUndeliverableDigest(client, accountId, settings);
     await applyChange(client, current, settings);
     const changed = await readMonitor(client, accountId, id);
     if (!changed) throw noSuchMonitor();
@@ -207,7 +208,7 @@ export function settingsAfter(current: StoredMonitor, given: GivenChange): Monit
 type GivenChange = z.output<typeof patchMonitorBody>;
 
 /** @throws ApiError invalid_request */
-async function refuseUnsentDigest(db: Queryable, accountId: string, settings: MonitorSettings): Promise<void> {
+async function refuseUndeliverableDigest(db: Queryable, accountId: string, settings: MonitorSettings): Promise<void> {
   const account = await findAccount(db, accountId);
   if (!account) throw noSuchMonitor();
   refuseFaults(digestFaults(settings, account.email));
@@ -232,7 +233,7 @@ function changeOf(given: GivenChange, { refinements, ...lists }: CheckedRule): M
   return { ...definedOnly(plain), refinements, webhook: { webhook_url, webhook_kind } };
 }
 
-/** Only a request without keywords needs to know. It is checked again under the monitor's lock. */
+/** Whether terms may stand for the keywords of a request that removes them. Checked again under the monitor's lock. */
 async function mayHaveTerms(
   pool: Pool,
   accountId: string,
@@ -257,7 +258,7 @@ function changedSettings(
   const refinements = changedRefinements(current.refinements, conditions);
   refuseFaults(validateTermCount(keywords, refinements?.terms ?? []));
   const rule = { keywords, exclude, subreddits, posts, comments, nsfw, refinements };
-  // Without the webhook nothing is told of spikes, and the monitor does not look as if it were.
+  // Without a webhook no spikes are sent, so the monitor must not claim that they are.
   const kept = { threadOnce, spikeWebhook: spikeWebhook && changed.webhook.webhookUrl !== null, digest };
   return { name, ...rule, ...kept, ...changed.webhook };
 }
@@ -265,7 +266,7 @@ function changedSettings(
 /** Follows the lock order: the caller holds the monitor's lock; then monitors, health and the new version. */
 async function applyChange(db: Queryable, current: StoredMonitor, settings: MonitorSettings): Promise<void> {
   const isNewRule = differs(current, settings, RULE_FIELDS);
-  if (isNewRule) await refuseConstantChange(db, current);
+  if (isNewRule) await refuseFrequentChange(db, current);
   const version = isNewRule ? current.version + 1 : current.version;
   await updateMonitorSettings(db, current.id, { ...settings, version });
   if (settings.webhookUrl !== current.webhookUrl) await clearMonitorHealth(db, current.id);
@@ -275,14 +276,14 @@ async function applyChange(db: Queryable, current: StoredMonitor, settings: Moni
   await announceMonitorChange(db, current.id);
 }
 
-/** What waits for a webhook that is removed is skipped at once: one that is added later gets only what comes then. */
+/** Skips what waits for a removed webhook: one that is added later must get only what comes after it. */
 async function skipWaiting(db: Queryable, id: string): Promise<void> {
   while (await skipUndeliverable(db, id));
   await skipUndeliverableEvents(db, id);
 }
 
 /** @throws ApiError rate_limited */
-async function refuseConstantChange(db: Queryable, { id, version }: StoredMonitor): Promise<void> {
+async function refuseFrequentChange(db: Queryable, { id, version }: StoredMonitor): Promise<void> {
   const retryAfter = await secondsUntilRuleChange(db, id, version);
   if (retryAfter === 0) return;
   const message = `The rule changed ${RULE_VERSIONS_PER_DAY} times in the last 24 hours, the most it may change.`;
@@ -341,19 +342,18 @@ export interface ResumedMonitor {
  *
  * @throws ApiError not_found, insufficient_credits, unauthorized; roll the transaction back then
  */
-export async function resumeMonitor(client: Queryable, call: ChargingRequest, id: string): Promise<ResumedMonitor> {
-  const { accountId } = call.caller;
+export async function resumeMonitor(client: Queryable, request: ChargingRequest, id: string): Promise<ResumedMonitor> {
+  const { accountId } = request.caller;
   const current = await findAndLockMonitor(client, accountId, id);
   if (current.status === 'active') return { monitor: monitorResource(current), balance: undefined };
-  const balance = await payAndStart(client, call, current);
+  const balance = await payAndStart(client, request, current);
   await announceMonitorChange(client, id);
   return { monitor: monitorResource(await findMonitor(client, accountId, id)), balance };
 }
 
-async function payAndStart(db: Queryable, call: ChargingRequest, current: StoredMonitor): Promise<number> {
-  const { accountId } = call.caller;
-  const request = chargedRequest(call);
-  const balance = await startPaidPeriod(db, accountId, current, request);
+async function payAndStart(db: Queryable, request: ChargingRequest, current: StoredMonitor): Promise<number> {
+  const { accountId } = request.caller;
+  const balance = await startPaidPeriod(db, accountId, current, chargedRequest(request));
   if (balance === undefined) {
     const account = await findAccount(db, accountId);
     if (account?.status === 'frozen') throw accountFrozen();

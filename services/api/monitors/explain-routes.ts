@@ -34,18 +34,18 @@ import { explanationResource } from './explanation-resource.ts';
 import { findMonitor } from './find-monitor.ts';
 
 /**
- * The answer has the text of the thing, whose reading costs credits elsewhere, and looking for one that nobody saw
- * costs the archive as much: enough for people and their tools.
+ * Enough for people and their tools. The answer has the text of the item, which costs credits elsewhere, and a search
+ * for an item that was never seen costs the archive as much.
  */
-const THINGS_PER_DAY = { maxUses: 500, seconds: 86_400 };
+const EXPLANATIONS_PER_DAY = { maxUses: 500, seconds: 86_400 };
 
 /**
  * Why something matches a rule or does not, and what happened to it in a monitor. Free, so the long texts of many
  * accounts are explained one after the other, with rests: a text of 40,000 characters takes a tenth of a second.
  */
 export function explainRoutes(deps: ExplainDeps): Route[] {
-  const turns = new PacedSemaphore('explanations');
-  const ofAccounts = freeWorkSlots('explanations');
+  const semaphore = new PacedSemaphore('explanations');
+  const accountSlots = freeWorkSlots('explanations');
   return [
     route({
       method: 'get',
@@ -70,7 +70,7 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
         annotations: READS,
         toText: explanationText,
       },
-      handle: (call) => ofAccounts.run(call.caller.accountId, () => explainThing(deps, turns, call)),
+      handle: (request) => accountSlots.run(request.caller.accountId, () => explainItem(deps, semaphore, request)),
     }),
     route({
       method: 'post',
@@ -91,14 +91,14 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
         annotations: READS,
         toText: explanationText,
       },
-      handle: (call) => explainText(turns, call),
+      handle: (request) => explainText(semaphore, request),
     }),
   ];
 }
 
 /** A rule that is not stored, and a text that a person pasted. */
 async function explainText(
-  turns: PacedSemaphore,
+  semaphore: PacedSemaphore,
   { caller, body: { settings, item }, signal }: RouteRequest<unknown, z.output<typeof explainBody>>,
 ): Promise<RouteResponse> {
   const { body: text, author, language, ...rest } = item;
@@ -109,12 +109,12 @@ async function explainText(
     ...(author !== undefined && { author }),
     ...(language !== undefined && { language }),
   };
-  const explanation = await turns.take(caller.accountId, () => Promise.resolve(explain(rule, pasted)), signal);
+  const explanation = await semaphore.run(caller.accountId, () => Promise.resolve(explain(rule, pasted)), signal);
   return { status: 200, body: { ...explanationResource(explanation), history: [] } };
 }
 
 /** The fullname of what a person named. @throws ApiError invalid_request */
-function namedThing(given: string, siteUrl: string): string {
+function thingIdOf(given: string, siteUrl: string): string {
   const named = parseReference(given, forumHosts(siteUrl));
   if (named === undefined || named.kind === 'share') {
     throw invalidRequest([
@@ -125,35 +125,36 @@ function namedThing(given: string, siteUrl: string): string {
 }
 
 /** @throws ApiError rate_limited */
-async function takeThing({ pool }: ExplainDeps, accountId: string): Promise<void> {
-  const retryAfter = await takeUse(pool, { name: `explain:${accountId}`, ...THINGS_PER_DAY });
+async function takeExplanation({ pool }: ExplainDeps, accountId: string): Promise<void> {
+  const retryAfter = await takeUse(pool, { name: `explain:${accountId}`, ...EXPLANATIONS_PER_DAY });
   if (retryAfter === 0) return;
-  const message = `Posts and comments can be explained ${THINGS_PER_DAY.maxUses} times in 24 hours.`;
+  const message = `Posts and comments can be explained ${EXPLANATIONS_PER_DAY.maxUses} times in 24 hours.`;
   throw new ApiError('rate_limited', message, { retryAfter });
 }
 
-/** A thing that was seen, by the monitor's rule of now, with its mutes; the history tells of the rule of then. */
-async function explainThing(
+/** Applies the monitor's current rule and mutes; the history tells what the rule of that time decided. */
+async function explainItem(
   deps: ExplainDeps,
-  turns: PacedSemaphore,
+  semaphore: PacedSemaphore,
   { caller, id, query, signal }: RouteRequest<z.output<typeof explainQuery>>,
 ): Promise<RouteResponse> {
-  const thingId = namedThing(query.thing, deps.siteUrl);
+  const thingId = thingIdOf(query.thing, deps.siteUrl);
   const monitor = await findMonitor(deps.pool, caller.accountId, id);
-  await takeThing(deps, caller.accountId);
-  const thing = await findThing(deps, id, thingId, signal);
+  await takeExplanation(deps, caller.accountId);
+  const found = await findItem(deps, id, thingId, signal);
   const mutes = await listMutes(deps.pool, id);
-  const { item } = thing;
+  const { item } = found;
   const explanation =
-    item && (await turns.take(caller.accountId, () => Promise.resolve(explain(ruleOf(monitor), item, mutes)), signal));
-  const history = await historyOf(deps, monitor, thing, explanation);
-  if (thing.content === undefined || explanation === undefined) {
+    item &&
+    (await semaphore.run(caller.accountId, () => Promise.resolve(explain(ruleOf(monitor), item, mutes)), signal));
+  const history = await historyOf(deps, monitor, found, explanation);
+  if (found.content === undefined || explanation === undefined) {
     const nothing = { matched: null, terms: [], excludes: [], filters: [] };
     return { status: 200, body: { ...nothing, item: null, history } };
   }
   return {
     status: 200,
-    body: { ...explanationResource(explanation), item: itemResource(thing.content), history },
+    body: { ...explanationResource(explanation), item: itemResource(found.content), history },
   };
 }
 
@@ -170,7 +171,7 @@ interface ExplainDeps {
 const ARCHIVE_TIMEOUT_MS = 5_000;
 
 /** A post or comment as it was first seen. Everything is undefined that is not known of it. */
-interface FoundThing extends Omit<ItemInMonitor, 'content'> {
+interface FoundItem extends Omit<ItemInMonitor, 'content'> {
   /** Blank when the forum removed it. */
   content: ItemContent | undefined;
   /** What matching sees of it. */
@@ -179,29 +180,29 @@ interface FoundThing extends Omit<ItemInMonitor, 'content'> {
 }
 
 /**
- * Finds a thing in the archive, or else among what monitors matched: the archive gets it a few seconds later.
+ * Finds an item in the archive, or else among the matches of monitors: the archive gets it a few seconds later.
  *
- * @throws ApiError internal_error with 503 when the archive is unavailable and nothing else is known of the thing
+ * @throws ApiError internal_error with 503 when the archive is unavailable and nothing else is known of the item
  */
-async function findThing(
+async function findItem(
   { pool, clickhouse }: Pick<ExplainDeps, 'pool' | 'clickhouse'>,
   monitorId: string,
   thingId: string,
-  gone: AbortSignal | undefined,
-): Promise<FoundThing> {
+  disconnected: AbortSignal | undefined,
+): Promise<FoundItem> {
   const timeout = AbortSignal.timeout(ARCHIVE_TIMEOUT_MS);
-  const signal = gone === undefined ? timeout : AbortSignal.any([gone, timeout]);
+  const signal = disconnected === undefined ? timeout : AbortSignal.any([disconnected, timeout]);
   const [stored, archived] = await Promise.all([
     readItemInMonitor(pool, monitorId, thingId),
     findArchivedItem(clickhouse, thingId, signal).catch((error: unknown) => {
-      if (isArchiveUnavailable(error) || timeout.aborted) return 'away' as const;
+      if (isArchiveUnavailable(error) || timeout.aborted) return 'unavailable' as const;
       throw error;
     }),
   ]);
-  if (archived === 'away' && stored.content === undefined) {
+  if (archived === 'unavailable' && stored.content === undefined) {
     throw engineUnavailable('The archive does not answer. Retry later.');
   }
-  const known = archived === 'away' ? undefined : archived;
+  const known = archived === 'unavailable' ? undefined : archived;
   const found = known?.content ?? stored.content;
   const content = found && stored.removedAt !== undefined ? blankedContent(found) : found;
   return { ...stored, content, item: content && matchItem(content, known?.language), archived: known };
@@ -217,14 +218,14 @@ function itemResource(content: ItemContent): NonNullable<ItemExplanation['item']
   return { thing_id, kind, subreddit, author, title, body, permalink, created_utc };
 }
 
-/** What happened to a thing in a monitor, oldest first. */
+/** What happened to an item in a monitor, oldest first. */
 async function historyOf(
   { pool, clock }: Pick<ExplainDeps, 'pool' | 'clock'>,
   monitor: StoredMonitor,
-  thing: FoundThing,
+  found: FoundItem,
   explanation: Explanation | undefined,
 ): Promise<HistoryEvent[]> {
-  const { content, item, match, archived } = thing;
+  const { content, item, match, archived } = found;
   const firstSeenAt = archived === undefined ? match?.firstSeenAt : new Date(archived.firstSeenAt);
   const { versions, states } = await readMonitorHistory(pool, monitor.id);
   return itemHistory({
@@ -236,7 +237,7 @@ async function historyOf(
             firstSeenMs: firstSeenAt.getTime(),
             source: archived?.source,
           },
-    removedMs: thing.removedAt?.getTime(),
+    removedMs: found.removedAt?.getTime(),
     recorded: match && {
       matchId: matchId(monitor.id, match.seq),
       enteredAt: match.enteredAt.toISOString(),

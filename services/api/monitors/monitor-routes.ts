@@ -49,9 +49,9 @@ const CHARGED: HeaderUse[] = [{ name: 'X-Credits-Used' }];
 
 export function monitorRoutes(deps: MonitorDeps): Route[] {
   const on =
-    <Query, Body>(handle: (deps: MonitorDeps, call: RouteRequest<Query, Body>) => Promise<RouteResponse>) =>
-    (call: RouteRequest<Query, Body>) =>
-      handle(deps, call);
+    <Query, Body>(handle: (deps: MonitorDeps, request: RouteRequest<Query, Body>) => Promise<RouteResponse>) =>
+    (request: RouteRequest<Query, Body>) =>
+      handle(deps, request);
   return [
     route({
       method: 'post',
@@ -118,8 +118,8 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       },
       handle: on(list),
     }),
-    // It changes nothing, but has the permission of all that is posted to monitors: who may not write them has no use
-    // for the settings.
+    // It changes nothing, but requires the permission of every POST below /v1/monitors. A key that cannot write
+    // monitors has no use for the settings.
     route({
       method: 'post',
       path: '/v1/monitors/parse',
@@ -266,21 +266,21 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
 
 type NewMonitor = z.output<typeof createMonitorBody>;
 
-function create(deps: MonitorDeps, call: RouteRequest<unknown, NewMonitor>): Promise<RouteResponse> {
+function create(deps: MonitorDeps, request: RouteRequest<unknown, NewMonitor>): Promise<RouteResponse> {
   const { pool, secretBox } = deps;
   return runIdempotentRequest({
     pool,
     secretBox,
-    call,
+    request,
     async prepare() {
-      const settings = await checkedSettings(deps, call.caller, call.body);
-      const wanted = wantedWithNewMonitor(call.body.backfill_hours, Date.now());
+      const settings = await checkedSettings(deps, request.caller, request.body);
+      const wanted = wantedWithNewMonitor(request.body.backfill_hours, Date.now());
       return { settings, wanted, warnings: await warningsOf(deps, ruleOf(settings)) };
     },
     async work(client, { settings, wanted, warnings }) {
-      const created = await createMonitor(client, secretBox, call, settings);
-      const judge = { monitorId: created.monitor.id, version: FIRST_VERSION, rule: ruleOf(settings) };
-      const run = wanted && (await addBackfill(client, call, { ...wanted, ...judge }));
+      const created = await createMonitor(client, secretBox, request, settings);
+      const matching = { monitorId: created.monitor.id, version: FIRST_VERSION, rule: ruleOf(settings) };
+      const run = wanted && (await addBackfill(client, request, { ...wanted, ...matching }));
       return {
         status: 201,
         body: {
@@ -343,17 +343,17 @@ async function pause({ pool }: MonitorDeps, { caller, id }: RouteRequest): Promi
   return { status: 200, body: { status: 'paused' } };
 }
 
-function resume({ pool, secretBox }: MonitorDeps, call: RouteRequest): Promise<RouteResponse> {
-  const { caller, id } = call;
+function resume({ pool, secretBox }: MonitorDeps, request: RouteRequest): Promise<RouteResponse> {
+  const { caller, id } = request;
   // Reject malformed ids before they enter the idempotency key.
   if (!isMonitorId(id)) return Promise.reject(noSuchMonitor());
   return runIdempotentRequest({
     pool,
     secretBox,
-    call,
+    request,
     prepare: () => Promise.resolve(),
     async work(client) {
-      const { monitor, balance } = await resumeMonitor(client, call, id);
+      const { monitor, balance } = await resumeMonitor(client, request, id);
       const charged =
         balance === undefined ? { credits: 0, balance: caller.balance } : { credits: MONITOR_PERIOD_CREDITS, balance };
       return { status: 200, body: { monitor }, charged };

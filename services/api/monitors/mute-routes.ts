@@ -49,7 +49,7 @@ export function muteRoutes(deps: MuteDeps): Route[] {
         annotations: READS,
         toText: mutesText,
       },
-      handle: (call) => list(deps, call),
+      handle: (request) => list(deps, request),
     }),
     route({
       method: 'post',
@@ -78,7 +78,7 @@ export function muteRoutes(deps: MuteDeps): Route[] {
         annotations: { ...CHANGES, idempotentHint: true },
         toText: ({ mute }: { mute: MonitorMute }) => `Muted: ${muteLine(mute)}`,
       },
-      handle: (call) => add(deps, call),
+      handle: (request) => add(deps, request),
     }),
     route({
       method: 'delete',
@@ -98,7 +98,7 @@ export function muteRoutes(deps: MuteDeps): Route[] {
         annotations: { ...CHANGES, idempotentHint: false },
         toText: () => 'No longer muted.',
       },
-      handle: (call) => remove(deps, call),
+      handle: (request) => remove(deps, request),
     }),
   ];
 }

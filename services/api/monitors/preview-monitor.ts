@@ -28,7 +28,7 @@ export interface PreviewRequest {
   days: number;
   /** Price of the account's largest pack. */
   pack: number;
-  gone: AbortSignal | undefined;
+  disconnected: AbortSignal | undefined;
   /** How long the archive may be read for the counts, in milliseconds. */
   budgetMs: number;
 }
@@ -36,11 +36,11 @@ export interface PreviewRequest {
 /**
  * Computes a preview; yields its progress after each page, and returns it.
  *
- * @throws the engine's error when it is unavailable; ClientGone
+ * @throws the engine's error when it is unavailable; ClientDisconnected
  */
 export async function* previewMonitor(
   deps: PreviewDeps,
-  { rule, threadOnce, days, pack, gone, budgetMs }: PreviewRequest,
+  { rule, threadOnce, days, pack, disconnected, budgetMs }: PreviewRequest,
 ): AsyncGenerator<PreviewProgress, PreviewAnswer> {
   const { clickhouse, metrics } = deps;
   const timer = metrics.previewSeconds.startTimer({ kind: 'preview' });
@@ -48,8 +48,8 @@ export async function* previewMonitor(
   const from = new Date(to.getTime() - days * DAY_MS);
   const counts = new PreviewCounts(threadOnce);
   const deadline = AbortSignal.timeout(budgetMs);
-  const archiveStart = await readArchiveStart(clickhouse, within(deadline, gone));
-  const scan = scanArchive({ clickhouse, rules: { rule }, from, to, gone, deadline }, (item, [match]) => {
+  const archiveStart = await readArchiveStart(clickhouse, within(deadline, disconnected));
+  const scan = scanArchive({ clickhouse, rules: { rule }, from, to, disconnected, deadline }, (item, [match]) => {
     if (match !== undefined) counts.add(item, match);
   });
   let last = { exactFrom: to, done: false };
@@ -80,9 +80,13 @@ export async function* previewMonitor(
   };
 }
 
-/** A signal for a short read of the archive, which ends at the deadline of the whole one. */
-function within(deadline: AbortSignal, gone: AbortSignal | undefined): AbortSignal {
-  return AbortSignal.any([deadline, AbortSignal.timeout(READ_MS), ...(gone === undefined ? [] : [gone])]);
+/** A signal for a short read of the archive, which also ends at the deadline of the preview. */
+function within(deadline: AbortSignal, disconnected: AbortSignal | undefined): AbortSignal {
+  return AbortSignal.any([
+    deadline,
+    AbortSignal.timeout(READ_MS),
+    ...(disconnected === undefined ? [] : [disconnected]),
+  ]);
 }
 
 /** Collaborators of the routes that read the archive for a rule. */
@@ -96,9 +100,9 @@ export interface PreviewDeps extends MonitorDeps {
 }
 
 const SAMPLES = 20;
-const MOST_SUBREDDITS = 50;
+const MAX_SUBREDDITS = 50;
 
-/** What a preview counts of the matches of one rule, which come newest first. */
+/** Counts the matches of one rule, which must be added newest first. */
 class PreviewCounts {
   total = 0;
   /** The newest ones. */
@@ -113,7 +117,7 @@ class PreviewCounts {
   readonly #threadOnce: boolean;
   #day = '';
 
-  /** @param threadOnce whether a thread counts once a day where matches are counted that would be sent */
+  /** @param threadOnce whether a thread counts once a day among the matches that would be sent */
   constructor(threadOnce: boolean) {
     this.#threadOnce = threadOnce;
   }
@@ -139,7 +143,7 @@ class PreviewCounts {
       by_day: [...this.#days].map(([day, count]) => ({ day, count })),
       by_keyword: mostFrequent(this.#keywords).map(([keyword, count]) => ({ keyword, count })),
       by_subreddit: mostFrequent(this.subreddits)
-        .slice(0, MOST_SUBREDDITS)
+        .slice(0, MAX_SUBREDDITS)
         .map(([subreddit, count]) => ({ subreddit, count })),
     };
   }
@@ -186,18 +190,18 @@ interface DiffRequest {
   /** What the monitor has muted is neither gained nor lost. */
   mutes: readonly Mute[];
   days: number;
-  gone: AbortSignal | undefined;
+  disconnected: AbortSignal | undefined;
   budgetMs: number;
 }
 
 /**
  * What a changed rule would have gained and lost, in one pass over the archive.
  *
- * @throws the engine's error when it is unavailable; ClientGone
+ * @throws the engine's error when it is unavailable; ClientDisconnected
  */
 export async function diffMonitor(
   { clickhouse, clock, metrics }: PreviewDeps,
-  { before, after, mutes, days, gone, budgetMs }: DiffRequest,
+  { before, after, mutes, days, disconnected, budgetMs }: DiffRequest,
 ): Promise<DiffAnswer> {
   const timer = metrics.previewSeconds.startTimer({ kind: 'comparison' });
   const to = new Date(clock());
@@ -206,9 +210,9 @@ export async function diffMonitor(
   const lost: Side = { total: 0, samples: [] };
   let kept = 0;
   const deadline = AbortSignal.timeout(budgetMs);
-  const archiveStart = await readArchiveStart(clickhouse, within(deadline, gone));
+  const archiveStart = await readArchiveStart(clickhouse, within(deadline, disconnected));
   const rules = { [BEFORE]: before, [AFTER]: after };
-  const scan = scanArchive({ clickhouse, rules, from, to, gone, deadline }, (item, matches) => {
+  const scan = scanArchive({ clickhouse, rules, from, to, disconnected, deadline }, (item, matches) => {
     const postId = item.content.post_id;
     if (muteOf(mutes, { ...matchItemOf(item), postId }) !== undefined) return;
     const [match, other] = matches;

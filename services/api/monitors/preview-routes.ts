@@ -5,7 +5,7 @@ import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { listMutes, ruleOf } from '../../../shared/monitors/monitors.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { AccountSlots } from '../http/account-slots.ts';
-import { ApiError, ClientGone, invalidRequest, toApiError } from '../http/api-error.ts';
+import { ApiError, ClientDisconnected, invalidRequest, toApiError } from '../http/api-error.ts';
 import { StreamedBody, streamOf } from '../http/response-stream.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
 import { ok, route } from '../http/route.ts';
@@ -29,8 +29,8 @@ const SLOTS = {
   retryAfter: 5,
 };
 /**
- * Previews and comparisons together, for an account. Samples have the texts of things, whose reading costs credits
- * elsewhere: enough to try rules.
+ * Previews and comparisons of an account together: enough to try rules. Samples have texts, which cost credits
+ * elsewhere.
  */
 const PER_MINUTE = 10;
 const PER_DAY = 500;
@@ -77,7 +77,7 @@ export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
         annotations: READS,
         toText: previewText,
       },
-      handle: (call) => preview(deps, call),
+      handle: (request) => preview(deps, request),
     }),
     route({
       method: 'post',
@@ -91,7 +91,7 @@ export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
       body: { schema: diffBody, examples: { exclude: previewExamples.diffBody } },
       answers: [ok('The differences.', diffAnswer, { exclude: previewExamples.diff })],
       errors: ['service_unavailable'],
-      handle: (call) => diff(deps, call),
+      handle: (request) => diff(deps, request),
     }),
   ];
 }
@@ -101,7 +101,7 @@ async function preview(
   { caller, body, type, signal }: RouteRequest<unknown, z.output<typeof previewBody>>,
 ): Promise<RouteResponse> {
   const { settings, days } = body;
-  const request: Omit<PreviewRequest, 'gone' | 'budgetMs'> = {
+  const request: Omit<PreviewRequest, 'disconnected' | 'budgetMs'> = {
     rule: unsavedRule(settings),
     threadOnce: settings.thread_once ?? false,
     days,
@@ -114,14 +114,15 @@ async function preview(
       headers: { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
       body: new StreamedBody(async () => {
         const release = await admit(deps, caller.accountId);
-        const run = (gone: AbortSignal) => previewMonitor(deps, { ...request, gone, budgetMs: STREAM_BUDGET_MS });
+        const run = (disconnected: AbortSignal) =>
+          previewMonitor(deps, { ...request, disconnected, budgetMs: STREAM_BUDGET_MS });
         return previewStream({ run, release, logger: deps.logger });
       }),
     };
   }
   const release = await admit(deps, caller.accountId);
   try {
-    const run = previewMonitor(deps, { ...request, gone: signal, budgetMs: ANSWER_BUDGET_MS });
+    const run = previewMonitor(deps, { ...request, disconnected: signal, budgetMs: ANSWER_BUDGET_MS });
     let step = await run.next();
     while (!step.done) step = await run.next();
     return { status: 200, body: step.value };
@@ -143,14 +144,14 @@ async function diff(
     const rules = { before: ruleOf(monitor), after, mutes };
     return {
       status: 200,
-      body: await diffMonitor(deps, { ...rules, days, gone: signal, budgetMs: ANSWER_BUDGET_MS }),
+      body: await diffMonitor(deps, { ...rules, days, disconnected: signal, budgetMs: ANSWER_BUDGET_MS }),
     };
   } finally {
     release();
   }
 }
 
-/** Names the fields of a refusal as they are in the body. */
+/** Names the fields of a refusal as the body has them, below `changes`. */
 function belowChanges<T>(work: () => T): T {
   try {
     return work();
@@ -161,7 +162,7 @@ function belowChanges<T>(work: () => T): T {
 }
 
 /**
- * Takes a slot and one use of the account's limit; returns what gives the slot back.
+ * Takes a slot and one use of the account's limit. The returned function releases the slot.
  *
  * @throws ApiError service_unavailable, rate_limited
  */
@@ -182,8 +183,8 @@ async function admit({ pool, slots }: PreviewDeps, accountId: string): Promise<(
 
 interface PreviewStreamOptions {
   /** Starts the preview. The signal aborts when the stream has ended. */
-  run: (gone: AbortSignal) => AsyncGenerator<PreviewProgress, PreviewAnswer>;
-  /** Gives the slot back; may be called twice. */
+  run: (disconnected: AbortSignal) => AsyncGenerator<PreviewProgress, PreviewAnswer>;
+  /** Releases the slot; calling it again has no effect. */
   release: () => void;
   logger: Logger;
 }
@@ -195,15 +196,18 @@ const STALL_MS = 30_000;
  * envelope of errors. The slot is free before the result is sent, so that a client that reads slowly keeps none.
  */
 function previewStream(options: PreviewStreamOptions): ResponseStream {
-  return streamOf((gone) => pieces(options, gone), { stallMs: STALL_MS, release: options.release });
+  return streamOf((disconnected) => pieces(options, disconnected), { stallMs: STALL_MS, release: options.release });
 }
 
 /** Never throws: an unexpected error is logged and sent as internal_error. */
-async function* pieces({ run, release, logger }: PreviewStreamOptions, gone: AbortSignal): AsyncGenerator<string> {
-  // Proxies and clients see at once that it is open.
+async function* pieces(
+  { run, release, logger }: PreviewStreamOptions,
+  disconnected: AbortSignal,
+): AsyncGenerator<string> {
+  // Shows proxies and clients at once that it is open.
   yield ': the archive is being read\n\n';
   try {
-    const running = run(gone);
+    const running = run(disconnected);
     let step = await running.next();
     while (!step.done) {
       yield eventText('progress', step.value);
@@ -213,7 +217,7 @@ async function* pieces({ run, release, logger }: PreviewStreamOptions, gone: Abo
     yield eventText('result', step.value);
   } catch (error) {
     release();
-    if (error instanceof ClientGone) return;
+    if (error instanceof ClientDisconnected) return;
     const known = toApiError(error);
     if (known === undefined) logger.error({ err: error }, 'a streamed preview failed');
     yield eventText('error', (known ?? new ApiError('internal_error', 'Something broke on our side.')).envelope);

@@ -5,7 +5,7 @@ import { excludedKeywords, findCommonKeyword, TermSyntaxReader } from '../../../
 import type { TermSyntax } from '../../../shared/matching/questionable-terms.ts';
 import type { MatchItem, Rule, RuleTerm, SearchedText } from '../../../shared/matching/rule.ts';
 
-/** What is known of the installation that decides how much a keyword matches. */
+/** What decides in this installation how much a keyword matches. */
 export interface RuleSurroundings {
   /** The newest items of the archive; empty when it is not available. */
   sample: readonly MatchItem[];
@@ -15,7 +15,7 @@ export interface RuleSurroundings {
 
 /** A share of fewer items says little. */
 const LEAST_ITEMS = 100;
-/** A keyword in this share of the newest items is common. A topic of the day may be in less and be gone tomorrow. */
+/** A keyword in this share of the newest items is common. A topic of the day may be in fewer. */
 const COMMON_SHARE = 0.1;
 /** A word of the list of common words is not common here below this share; the list was measured at it. */
 const RARE_SHARE = 0.02;
@@ -175,7 +175,7 @@ const OF_TERMS: Partial<typeof SYNTAX> = {
 
 function commonKeywords(rule: Rule, { sample, suppressedPerDay }: RuleSurroundings): RuleWarning[] {
   if (rule.subreddits.length > 0 || (!rule.posts && !rule.comments)) return [];
-  // What else is required decides how much these match.
+  // With other requirements, the share of the keyword says little.
   if (rule.require !== undefined || rule.authors !== undefined) return [];
   const counted = alternatives(rule);
   const { items, found } = countInSample(rule, sample, counted);

@@ -22,26 +22,26 @@ import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
 import { trendExamples } from '../openapi/examples/trend-examples.ts';
 import { findMonitor } from './find-monitor.ts';
 
-/** An answer waits for its turn and the archive together so long, in milliseconds. */
+/** How long an answer waits for other queries and for the archive together, in milliseconds. */
 const TIMEOUT_MS = 5_000;
 const MAX_AT_ONCE = 4;
 
-/** Asks the archive for a caller. @throws ApiError internal_error with 503 when the archive is unavailable or busy */
-type ArchiveTurns = <T>(call: RouteRequest, ask: (signal: AbortSignal) => Promise<T>) => Promise<T>;
+/** Queries the archive for a caller. @throws ApiError internal_error (503) when the archive is unavailable or busy */
+type QueryArchive = <T>(request: RouteRequest, query: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 /**
- * Bounds what free questions to the archive cost: four at a time in a process, two an account. Nothing waits longer
- * than the timeout, whether for a turn or for an archive that does not answer.
+ * Bounds what free queries cost the archive: four at a time in a process, two an account. Nothing waits longer than the
+ * timeout, whether for other queries or for an archive that does not answer.
  */
-function createArchiveTurns(): ArchiveTurns {
-  const ofAccounts = freeWorkSlots('figures');
-  const turns = new Semaphore(MAX_AT_ONCE);
-  return ({ caller, signal: gone }, ask) =>
-    ofAccounts.run(caller.accountId, async () => {
+function createQueryArchive(): QueryArchive {
+  const accountSlots = freeWorkSlots('figures');
+  const semaphore = new Semaphore(MAX_AT_ONCE);
+  return ({ caller, signal: disconnected }, query) =>
+    accountSlots.run(caller.accountId, async () => {
       const timeout = AbortSignal.timeout(TIMEOUT_MS);
-      const signal = gone === undefined ? timeout : AbortSignal.any([gone, timeout]);
+      const signal = disconnected === undefined ? timeout : AbortSignal.any([disconnected, timeout]);
       try {
-        return await turns.run('', () => ask(signal), signal);
+        return await semaphore.run('', () => query(signal), signal);
       } catch (error) {
         if (!timeout.aborted && !isArchiveUnavailable(error)) throw error;
         throw engineUnavailable('The archive does not answer. Retry later.');
@@ -49,9 +49,9 @@ function createArchiveTurns(): ArchiveTurns {
     });
 }
 
-/** What a monitor found over time, and how fast. Free, so what they ask of the archive is bounded. */
+/** What a monitor found over time, and how fast. */
 export function trendRoutes(deps: TrendDeps): Route[] {
-  const turns = createArchiveTurns();
+  const queryArchive = createQueryArchive();
   return [
     route({
       method: 'get',
@@ -74,7 +74,7 @@ export function trendRoutes(deps: TrendDeps): Route[] {
         annotations: READS,
         toText: timeseriesText,
       },
-      handle: (call) => showTimeseries(deps, turns, call),
+      handle: (request) => showTimeseries(deps, queryArchive, request),
     }),
     route({
       method: 'get',
@@ -89,7 +89,7 @@ export function trendRoutes(deps: TrendDeps): Route[] {
       query: latencyQuery,
       example: { days: 7 },
       answers: [ok('The days.', latency, { days: trendExamples.latency })],
-      handle: (call) => showLatency(deps, turns, call),
+      handle: (request) => showLatency(deps, queryArchive, request),
     }),
   ];
 }
@@ -103,31 +103,36 @@ type SeriesRequest = z.output<typeof timeseriesQuery>;
 /** Answers GET /v1/monitors/{id}/timeseries: the matches of a monitor by time, and its spikes. */
 async function showTimeseries(
   deps: TrendDeps,
-  turns: ArchiveTurns,
-  call: RouteRequest<SeriesRequest>,
+  queryArchive: QueryArchive,
+  request: RouteRequest<SeriesRequest>,
 ): Promise<RouteResponse> {
-  const request = call.query;
+  const { query } = request;
   const now = deps.clock();
-  const range = seriesRange(request, now);
-  await findMonitor(deps.pool, call.caller.accountId, call.id);
-  const history = await readMonitorHistory(deps.pool, call.id);
+  const range = seriesRange(query, now);
+  await findMonitor(deps.pool, request.caller.accountId, request.id);
+  const history = await readMonitorHistory(deps.pool, request.id);
   const knownSince = now - KEPT_MS;
-  const { rows, counts } = await turns(call, async (signal) => ({
+  const { rows, counts } = await queryArchive(request, async (signal) => ({
     rows: await countMatchSeries(deps.clickhouse, {
       ...range,
-      monitorId: call.id,
-      interval: request.interval,
-      byKeyword: request.by === 'keyword' || request.by === 'keyword_subreddit',
-      bySubreddit: request.by === 'subreddit' || request.by === 'keyword_subreddit',
+      monitorId: request.id,
+      interval: query.interval,
+      byKeyword: query.by === 'keyword' || query.by === 'keyword_subreddit',
+      bySubreddit: query.by === 'subreddit' || query.by === 'keyword_subreddit',
       groups: MAX_GROUPS,
       rows: MAX_ROWS + 1,
       signal,
     }),
-    counts: await countMatchesByHour(deps.clickhouse, { monitorId: call.id, from: knownSince, to: range.to, signal }),
+    counts: await countMatchesByHour(deps.clickhouse, {
+      monitorId: request.id,
+      from: knownSince,
+      to: range.to,
+      signal,
+    }),
   }));
   const isComparable = comparableHours(history, knownSince);
   const spikes = findSpikes({ ...range, counts, isComparable }).map(spikeResource);
-  return { status: 200, body: { ...series(request, range, rows), as_of: new Date(now).toISOString(), spikes } };
+  return { status: 200, body: { ...series(query, range, rows), as_of: new Date(now).toISOString(), spikes } };
 }
 
 /** Beyond the bound the oldest intervals are left out, each as a whole. */
@@ -192,14 +197,16 @@ export function seriesRange(
 /** Answers GET /v1/monitors/{id}/latency: how long each step of a monitor's matches took, by day. */
 async function showLatency(
   deps: TrendDeps,
-  turns: ArchiveTurns,
-  call: RouteRequest<z.output<typeof latencyQuery>>,
+  queryArchive: QueryArchive,
+  request: RouteRequest<z.output<typeof latencyQuery>>,
 ): Promise<RouteResponse> {
-  const { days } = call.query;
+  const { days } = request.query;
   const now = deps.clock();
-  await findMonitor(deps.pool, call.caller.accountId, call.id);
+  await findMonitor(deps.pool, request.caller.accountId, request.id);
   const from = (Math.floor(now / DAY_MS) - days + 1) * DAY_MS;
-  const steps = await turns(call, (signal) => measureLatency(deps.clickhouse, { monitorId: call.id, from, signal }));
+  const steps = await queryArchive(request, (signal) =>
+    measureLatency(deps.clickhouse, { monitorId: request.id, from, signal }),
+  );
   const body: Latency = { as_of: new Date(now).toISOString(), items: daysOf(steps) };
   return { status: 200, body };
 }

@@ -114,10 +114,10 @@ const MAX_REDIRECTS = 10;
 const MAX_URI_LENGTH = 2_048;
 const MAX_NAME_LENGTH = 100;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-/** Of a native app, by RFC 8252 (7.1): the reversed domain of its maker, such as `com.example.app`. */
-const PROGRAM_SCHEME = /^[a-z][a-z\d-]*(?:\.[a-z\d-]+)+:$/;
-/** Of widespread apps that do not follow it. */
-const KNOWN_PROGRAMS = new Set(['cursor:', 'vscode:', 'vscode-insiders:']);
+/** The scheme of a native app, by RFC 8252 (7.1): the reversed domain of its maker, such as `com.example.app`. */
+const APP_SCHEME = /^[a-z][a-z\d-]*(?:\.[a-z\d-]+)+:$/;
+/** Those of widespread apps that do not follow it. */
+const KNOWN_APP_SCHEMES = new Set(['cursor:', 'vscode:', 'vscode-insiders:']);
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const redirectUri = z
@@ -159,7 +159,7 @@ function metadataFault({ grant_types, response_types }: GivenMetadata): string |
   return undefined;
 }
 
-/** For a redirect to this machine any port matches (RFC 8252), since programs use a free port each time. */
+/** For a redirect to this machine any port matches (RFC 8252), since apps use a free port each time. */
 function clientOf(
   id: string,
   given: GivenMetadata,
@@ -185,7 +185,7 @@ function isRedirectUri(text: string): boolean {
   if (username !== '' || password !== '') return false;
   if (protocol === 'https:') return !LOOPBACK.has(hostname);
   if (protocol === 'http:') return LOOPBACK.has(hostname);
-  return PROGRAM_SCHEME.test(protocol) || KNOWN_PROGRAMS.has(protocol);
+  return APP_SCHEME.test(protocol) || KNOWN_APP_SCHEMES.has(protocol);
 }
 
 const BODY_LIMIT = 16 * 1024;

@@ -19,7 +19,7 @@ import type { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
-/** After this long a person must authorise the program again, however often its tokens were renewed. */
+/** After this long a person must authorise the app again, however often its tokens were renewed. */
 export const GRANT_SECONDS = 365 * DAY;
 /** Enough to read two mails and a page. */
 const INTERACTION_SECONDS = 20 * 60;
@@ -82,7 +82,7 @@ function configurationOf(deps: OAuthDeps, parts: ProviderDeps): Configuration {
     issueRefreshToken: () => Promise.resolve(true),
     rotateRefreshToken: true,
     expiresWithSession: () => Promise.resolve(false),
-    // Browser programs may call from the origins of their redirects.
+    // Apps in browsers may call from the origins of their redirects.
     clientBasedCORS: (_context, origin, client) =>
       client.redirectUris?.some((uri) => URL.parse(uri)?.origin === origin) ?? false,
     cookies: {
@@ -145,7 +145,7 @@ function alwaysAsk(): interactionPolicy.Prompt[] {
   ];
 }
 
-/** The provider asks for the validity before it makes up an id, so the secret gets one here, with our prefix. */
+/** The provider asks for the validity before it generates an id, so this sets the id, with our prefix. */
 function namedSecret(kind: Parameters<typeof newOAuthSecret>[0], seconds: number) {
   return (_context: KoaContextWithOIDC, token: object): number => {
     Object.assign(token, { jti: newOAuthSecret(kind), format: 'opaque' });
@@ -155,9 +155,8 @@ function namedSecret(kind: Parameters<typeof newOAuthSecret>[0], seconds: number
 
 /**
  * Shows errors on our own page instead of redirecting to the client, until the person has decided in this browser.
- * Anybody can register a client and allow it with an account of their own, and its requests could otherwise redirect
- * from our address to any other without anybody being asked (RFC 9700, 4.11.2). What follows the person's decision is
- * redirected: a denial, and an error after it.
+ * Anybody can register a client and allow it with their own account. Its requests could otherwise redirect other people
+ * from our address to any site (RFC 9700, 4.11.2). A denial, and errors after the decision, are redirected.
  */
 function showErrorsLocally(provider: Provider): void {
   const refusals = new WeakMap<object, Error>();
@@ -193,14 +192,14 @@ function showPage(context: KoaContextWithOIDC, page: Page): void {
 export function createProviderRoutes(provider: Provider, limit: (kind: OAuthLimit) => RequestHandler): Router {
   const router = Router();
   const answer = provider.callback();
-  const hand: RequestHandler = (request, response) => answer(request, response);
+  const handle: RequestHandler = (request, response) => answer(request, response);
   const trust = trustIssuer(provider.issuer);
-  router.get(ROUTES.authorization, limit('authorization'), normaliseRequest, trust, hand);
-  router.get(`${ROUTES.authorization}/:uid`, trust, hand);
+  router.get(ROUTES.authorization, limit('authorization'), normaliseRequest, trust, handle);
+  router.get(`${ROUTES.authorization}/:uid`, trust, handle);
   router.all([ROUTES.authorization, `${ROUTES.authorization}/:uid`], methodNotAllowed(['GET', 'HEAD']));
   for (const path of [ROUTES.token, ROUTES.revocation]) {
-    router.post(path, limit('token'), trust, hand);
-    router.options(path, trust, hand);
+    router.post(path, limit('token'), trust, handle);
+    router.options(path, trust, handle);
     router.all(path, methodNotAllowed(['POST', 'OPTIONS']));
   }
   return router;

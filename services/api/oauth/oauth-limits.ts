@@ -19,7 +19,7 @@ const PER_NETWORK: Readonly<Record<OAuthLimit, Omit<SlidingLogLimit, 'name'>>> =
 };
 const REGISTRATIONS = { name: 'oauth:registration:total', maxUses: 500, seconds: HOUR };
 
-/** Limits unauthenticated requests, exactly over all processes. Refuses with 429, in OAuth's format but for links. */
+/** Limits unauthenticated requests over all processes. Refuses with 429, in OAuth's format except for links. */
 export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHandler {
   return (kind) => async (request, response, next) => {
     const total = kind === 'registration' ? [REGISTRATIONS] : [];
@@ -30,7 +30,7 @@ export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHand
     }
     const { retryAfter } = refused;
     const error_description = `Too many requests from this network. Try again in ${retryAfter} s.`;
-    // The page of a link is no part of OAuth.
+    // The page of a link is not part of OAuth.
     if (kind === 'link') throw new ApiError('rate_limited', error_description, { retryAfter });
     response.set({ 'Retry-After': String(retryAfter), 'Cache-Control': 'no-store' });
     response.status(429);
@@ -39,7 +39,7 @@ export function createOAuthLimits(pool: Pool): (kind: OAuthLimit) => RequestHand
   };
 }
 
-/** Takes a use for the client's network, with more of them for larger ones, and of the limits for all together. */
+/** Takes a use for each network of the client, of which larger ones have more, and a use of each `total`. */
 export function takeForNetworks(
   pool: Pool,
   { name, maxUses, seconds }: SlidingLogLimit,

@@ -27,7 +27,7 @@ import type { OAuthDeps } from './create-provider.ts';
 import { createOAuthLimits } from './oauth-limits.ts';
 import { createMetadataRouter, folderOf, resourceOf, SCOPES, SIGN_IN_LINK } from './oauth-metadata.ts';
 import { addressPage, codePage, consentPage, errorPage, redirectTarget } from './pages.ts';
-import type { AskingClient } from './pages.ts';
+import type { RequestingClient } from './pages.ts';
 
 export function createOAuthRouter(deps: OAuthDeps): Router {
   const records = new SealedRecords(deps.pool, deps.secretBox);
@@ -214,7 +214,7 @@ function withStep(deps: InteractionDeps, handle: (step: Step) => Promise<void>):
 async function showPage(begun: Step): Promise<void> {
   const step = await withLinkedBrowser(begun);
   const { response, interaction, state, pageUrl } = step;
-  const client = await askingClient(step);
+  const client = await requestingClient(step);
   if (state.login) {
     if ((await findOwner(step, state.login)) === undefined) return;
     send(response, 200, consentPage(pageUrl, client, state.login.email, wordsOf(interaction)));
@@ -222,7 +222,7 @@ async function showPage(begun: Step): Promise<void> {
   else send(response, 200, addressPage(pageUrl, client));
 }
 
-/** A browser that a link signed in needs no code, whichever program started the sign-in. */
+/** A browser that a link signed in needs no code, whichever app started the sign-in. */
 async function withLinkedBrowser(step: Step): Promise<Step> {
   if (step.state.login || step.request.method !== 'GET') return step;
   const login = await step.browsers.take(step.request, step.response);
@@ -242,7 +242,7 @@ async function takeAddress(step: Step): Promise<void> {
     if (!(error instanceof ApiError)) throw error;
     if (error.retryAfter !== undefined) response.set('Retry-After', String(error.retryAfter));
     const problem = error.message.replace(/^email: /, 'The address ');
-    send(response, error.status, addressPage(pageUrl, await askingClient(step), problem, email));
+    send(response, error.status, addressPage(pageUrl, await requestingClient(step), problem, email));
   }
 }
 
@@ -257,7 +257,7 @@ async function takeCode(step: Step): Promise<void> {
     return;
   }
   await saveState(step, {});
-  send(response, 400, addressPage(pageUrl, await askingClient(step), problem));
+  send(response, 400, addressPage(pageUrl, await requestingClient(step), problem));
 }
 
 async function takeDecision(step: Step): Promise<void> {
@@ -288,7 +288,7 @@ async function allow(step: Step, login: SignedInAccount): Promise<void> {
   const account = await findOwner(step, login, grantId);
   if (account === undefined) return;
   await records.allowClient(clientId, GRANT_SECONDS);
-  const client = await askingClient(step);
+  const client = await requestingClient(step);
   const host = client.host ?? redirectTarget(client);
   const app = { name: client.name, host, permissions: wordsOf(interaction), at: new Date() };
   await sendSecurityMail(oauth, newConnectedAppMail(account.email, app, oauth.dashboardUrl), 'an app was connected');
@@ -310,16 +310,16 @@ async function findOwner(
   if (grantId !== undefined) await step.records.revokeGrant(grantId);
   const problem = signInProblem({ outcome: account?.status === 'active' ? 'expired' : 'frozen' });
   await saveState(step, {});
-  send(step.response, 400, addressPage(step.pageUrl, await askingClient(step), problem));
+  send(step.response, 400, addressPage(step.pageUrl, await requestingClient(step), problem));
   return undefined;
 }
 
 const wordsOf = (interaction: Interaction): string[] => scopesOf(interaction).map((scope) => SCOPES.get(scope)!);
 
-async function askingClient({ provider, interaction }: Step): Promise<AskingClient> {
+async function requestingClient({ provider, interaction }: Step): Promise<RequestingClient> {
   const id = String(interaction.params.client_id);
   const client = await provider.Client.find(id);
-  if (!client) throw new errors.SessionNotFound('the client is gone');
+  if (!client) throw new errors.SessionNotFound('the client no longer exists');
   return {
     name: client.clientName,
     host: isDocumentId(id) ? new URL(id).host : undefined,

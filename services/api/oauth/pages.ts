@@ -3,14 +3,14 @@ import type { Html, HtmlValue } from '../../../shared/http/html.ts';
 import { pageOf, problem } from '../http/page.ts';
 import type { Page } from '../http/page.ts';
 
-export interface AskingClient {
+export interface RequestingClient {
   name: string | undefined;
   /** Of the document that describes the client; undefined for one that registered itself, which could be anybody. */
   host: string | undefined;
   redirectUri: string;
 }
 
-export function addressPage(pageUrl: string, client: AskingClient, fault?: string, given = ''): Page {
+export function addressPage(pageUrl: string, client: RequestingClient, fault?: string, given = ''): Page {
   return pageOf(
     'Sign in',
     html`<p>${nameOf(client)} asks to use your account.</p>
@@ -63,7 +63,7 @@ export function codePage(pageUrl: string, email: string, fault?: string): Page {
   );
 }
 
-export function consentPage(pageUrl: string, client: AskingClient, email: string, scopes: readonly string[]): Page {
+export function consentPage(pageUrl: string, client: RequestingClient, email: string, scopes: readonly string[]): Page {
   const redirect = new URL(client.redirectUri);
   const target = redirectTarget(client);
   return pageOf(
@@ -90,11 +90,11 @@ export function errorPage(description: string): Page {
   );
 }
 
-function nameOf({ name, host }: AskingClient): string {
+function nameOf({ name, host }: RequestingClient): string {
   return name ?? host ?? 'A program without a name';
 }
 
-function originOf({ host }: AskingClient): Html {
+function originOf({ host }: RequestingClient): Html {
   return host === undefined
     ? html`Its name is what it says of itself; nobody has checked it.`
     : html`It is the program of <strong>${host}</strong>; its name is what that site says.`;
@@ -109,8 +109,8 @@ function formTarget({ protocol, hostname, origin }: URL): string {
   return protocol === 'http:' && !hostname.startsWith('[') ? origin : protocol;
 }
 
-/** For people. The host in an address of a program's own scheme is only a text of that program. */
-export function redirectTarget({ redirectUri }: AskingClient): string {
+/** For people. In an address with the scheme of an app, the host is only a text of that app. */
+export function redirectTarget({ redirectUri }: RequestingClient): string {
   const { host, protocol } = new URL(redirectUri);
   return protocol === 'https:' || protocol === 'http:' ? host : `a program on this device (${protocol})`;
 }

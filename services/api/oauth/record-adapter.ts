@@ -12,7 +12,7 @@ const USED_CODE_SECONDS = 3_600;
 /**
  * The provider's storage. The database's clock decides about expiry. A code or refresh token is consumed in one
  * statement. When two requests bring the same code at the same time, the second is refused and revokes what the first
- * got. When they bring the same refresh token, the second is told to come again: it may repeat a request that is slow.
+ * got. When they bring the same refresh token, the second is told to retry: it may repeat a request that is slow.
  */
 export function createAdapterFactory(records: SealedRecords, findDocument: FindDocument): AdapterFactory {
   return (model) => {
@@ -22,23 +22,21 @@ export function createAdapterFactory(records: SealedRecords, findDocument: FindD
   };
 }
 
-const nobody = () => Promise.resolve(undefined);
+const nothing = () => Promise.resolve(undefined);
 
-/** Sessions are not stored: for each program a person authorises it after reading a code from their mail. */
+/** Sessions are not stored: for each app a person enters a code from their mail. */
 const NOTHING: Adapter = {
-  upsert: nobody,
-  find: nobody,
-  findByUid: nobody,
-  findByUserCode: nobody,
-  consume: nobody,
-  destroy: nobody,
-  revokeByGrantId: nobody,
+  upsert: nothing,
+  find: nothing,
+  findByUid: nothing,
+  findByUserCode: nothing,
+  consume: nothing,
+  destroy: nothing,
+  revokeByGrantId: nothing,
 };
 
-/**
- * The provider answers unknown errors with 500. That of an engine which is unavailable becomes a 503 for the program.
- */
-async function ask<T>(work: () => Promise<T>): Promise<T> {
+/** The provider answers unknown errors with 500. Those of an unavailable engine become 503. */
+async function withOutages<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -55,10 +53,10 @@ function clientAdapter(records: SealedRecords, findDocument: FindDocument): Adap
   return {
     ...NOTHING,
     find: (id) =>
-      ask(async () => {
+      withOutages(async () => {
         if (!isDocumentId(id)) return (await records.find('Client', id))?.payload;
-        // The Express request that the provider is answering. On our own pages there is none: a page can be reloaded
-        // without end, and no network's limit would count what it fetches; the document was found earlier.
+        // The Express request that the provider is answering. On our own pages there is none: reloading them must fetch
+        // nothing, since no limit of a network counts it. The document was found earlier.
         const address = (Provider.ctx?.req as Request | undefined)?.ip;
         if (address === undefined) return (await records.find('ClientDocument', id))?.payload;
         return findDocument(id, address);
@@ -72,22 +70,22 @@ function recordAdapter(records: SealedRecords, model: string): Adapter {
     async upsert(id, payload, expiresIn) {
       if (expiresIn === undefined) throw new Error(`a ${model} must expire`);
       const { jti: _id, ...rest } = payload;
-      await ask(() => records.put({ model, id, payload: rest, validSeconds: expiresIn }));
+      await withOutages(() => records.put({ model, id, payload: rest, validSeconds: expiresIn }));
     },
     find: (id) =>
-      ask(async () => {
+      withOutages(async () => {
         const found = await records.find(model, id);
         return found && payloadOf(id, found);
       }),
     consume: (id) =>
-      ask(async () => {
+      withOutages(async () => {
         if (await records.consume(model, id, USED_CODE_SECONDS)) return;
         const grantId = (await records.find(model, id))?.payload.grantId;
         if (typeof grantId === 'string') await records.revokeGrant(grantId);
         throw new errors.InvalidGrant('used before');
       }),
-    destroy: (id) => ask(() => records.delete(model, id)),
-    revokeByGrantId: (grantId) => ask(() => records.revokeGrant(grantId)),
+    destroy: (id) => withOutages(() => records.delete(model, id)),
+    revokeByGrantId: (grantId) => withOutages(() => records.revokeGrant(grantId)),
   };
 }
 
@@ -101,13 +99,13 @@ function refreshTokenAdapter(records: SealedRecords): Adapter {
   return {
     ...recordAdapter(records, model),
     find: (id) =>
-      ask(async () => {
+      withOutages(async () => {
         const found = await records.find(model, id);
         if (found !== undefined && Provider.ctx) seen.set(Provider.ctx, found.consumedAt);
         return found && payloadOf(id, found);
       }),
     consume: (id) =>
-      ask(async () => {
+      withOutages(async () => {
         const seenAt = (Provider.ctx && seen.get(Provider.ctx)) ?? null;
         if (await records.consumeRefreshToken(id, seenAt)) return;
         throw temporarilyUnavailable('another request with this refresh token is being answered');

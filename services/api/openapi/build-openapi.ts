@@ -3,7 +3,7 @@ import { errorEnvelope } from '../../../schemas/api/common.ts';
 import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 import { webhookDocuments } from '../deliveries/webhook-documents.ts';
 import { API_VERSION, isPublic, JSON_TYPE, openApiPath } from '../http/route.ts';
-import type { AnswerDocument, Content, PublicRoute, Route, RouteDocument } from '../http/route.ts';
+import type { ResponseDocument, Content, PublicRoute, Route, RouteDocument } from '../http/route.ts';
 import { queryParametersOf, ComponentSchemas } from './json-schemas.ts';
 import type { MediaType, OpenApiDocument, Operation, Parameter, ResponseObject } from './openapi-shape.ts';
 import { ACCOUNT_HEADERS, errorResponsesOf, headerComponents, headersOf } from './responses.ts';
@@ -131,7 +131,7 @@ function operationOf(
   const { responses, components } = errorResponsesOf(errors, isPublic(route));
   const answers = route.answers.map((answer): [string, ResponseObject] => [
     String(answer.status),
-    answerOf(answer, route, schemas),
+    responseOf(answer, route, schemas),
   ]);
   const operation: Operation = {
     operationId: route.operationId,
@@ -174,8 +174,8 @@ function parametersOf(route: RouteDocument): Parameter[] {
   ];
 }
 
-function answerOf(
-  { description, content, headers = [] }: AnswerDocument,
+function responseOf(
+  { description, content, headers = [] }: ResponseDocument,
   route: Route | PublicRoute,
   schemas: ComponentSchemas,
 ): ResponseObject {

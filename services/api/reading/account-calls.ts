@@ -8,10 +8,7 @@ import { isFaultOfForum } from './reading-route.ts';
 
 export type ForumCalls = Pick<Upstream, 'get' | 'post'>;
 
-/**
- * In-flight calls of an account above which a request may not make its first call. The burst of the largest plan
- * passes.
- */
+/** With this many calls of its account in flight, a request is refused. The burst of the largest plan passes. */
 const MAX_IN_FLIGHT = 40;
 /** Calls of requests that are not charged, or not charged yet: at most this many at once, and as many a minute. */
 const MAX_UNPAID = 200;
@@ -27,8 +24,8 @@ interface Account {
 
 /**
  * Limits the forum calls of each account. Failed requests are free, but their calls count: an account is refused for a
- * while when its requests fail, or are abandoned, after they made calls. So is one with many calls in flight. A request
- * is refused before its first call or not at all, because other requests may wait for what it fetches.
+ * while when many of its requests fail, or their clients disconnect, after they made calls. So is one with many calls
+ * in flight. A request is refused before its first call or not at all, because others may wait for what it fetches.
  */
 export class AccountCalls {
   private readonly accounts = new Map<string, Account>();

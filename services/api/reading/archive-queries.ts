@@ -6,13 +6,13 @@ import { Semaphore } from '../../../shared/runtime/semaphore.ts';
 import { sharedResult } from '../../../shared/runtime/single-flight.ts';
 import { ApiError, engineUnavailable } from '../http/api-error.ts';
 
-/** Of the archive's ten connections trends use up to four and previews two; one is left for inserts and checks. */
+/** The archive has ten connections. Trends use up to four and previews two; one is left for inserts and checks. */
 const QUERIES_AT_ONCE = 3;
 const QUERIES_PER_ACCOUNT = 2;
 
-/** Time for all queries of a search, with their waits. Requests are answered within 10 s, even if ClickHouse hangs. */
+/** For all queries of a search, with their waits. Requests are answered within 10 s, even if ClickHouse hangs. */
 const SEARCH_DEADLINE_MS = 7_000;
-/** Time for the question whether ClickHouse answers at all; its answer counts as long for other searches. */
+/** How long a check waits for ClickHouse, and how long its outcome serves other searches. */
 const CHECK_MS = 1_000;
 const TIMEOUT_MESSAGE = 'ClickHouse did not answer in time';
 
@@ -27,14 +27,14 @@ export type ArchiveQuery = <T>(read: (signal: AbortSignal) => Promise<T>) => Pro
 
 interface Search {
   accountId: string;
-  gone: AbortSignal | undefined;
+  disconnected: AbortSignal | undefined;
   /** By performance.now(). */
   deadlineAt: number;
   /** How long its queries waited for others. */
   waitedMs: number;
 }
 
-/** The queries of comment searches: bounded for an account and for the process, each search by a deadline. */
+/** Bounds the queries of comment searches, for an account and for the process, and each search by a deadline. */
 export class ArchiveQueries {
   private readonly queues = new Semaphore(QUERIES_AT_ONCE, QUERIES_PER_ACCOUNT);
   private readonly isAnswering: () => Promise<boolean>;
@@ -51,23 +51,23 @@ export class ArchiveQueries {
   /**
    * Begins a search. Its deadline begins now.
    *
-   * @param gone aborts when the client leaves
+   * @param disconnected aborts when the client disconnects
    */
-  begin(accountId: string, gone: AbortSignal | undefined): ArchiveQuery {
-    const search: Search = { accountId, gone, deadlineAt: performance.now() + this.deadlineMs, waitedMs: 0 };
+  begin(accountId: string, disconnected: AbortSignal | undefined): ArchiveQuery {
+    const search: Search = { accountId, disconnected, deadlineAt: performance.now() + this.deadlineMs, waitedMs: 0 };
     return (read) => this.run(search, read);
   }
 
   /**
-   * Aborts the query at the deadline, or when the client leaves. A hanging query would otherwise keep one of the
+   * Aborts the query at the deadline, or when the client disconnects. A hanging query would otherwise keep one of the
    * connections that the archiver shares, and other queries would queue for it.
    */
   private async run<T>(search: Search, read: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { accountId, gone, deadlineAt } = search;
-    gone?.throwIfAborted();
+    const { accountId, disconnected, deadlineAt } = search;
+    disconnected?.throwIfAborted();
     const ms = Math.max(0, Math.ceil(deadlineAt - performance.now()));
     const deadline = AbortSignal.timeout(ms);
-    const ended = gone ? AbortSignal.any([deadline, gone]) : deadline;
+    const ended = disconnected ? AbortSignal.any([deadline, disconnected]) : deadline;
     const endWait = countWait(search);
     const query = this.queues.run(accountId, async () => {
       endWait();
@@ -78,14 +78,14 @@ export class ArchiveQueries {
       return await withDeadline(query, ms, TIMEOUT_MESSAGE);
     } catch (error) {
       endWait();
-      gone?.throwIfAborted();
-      if (deadline.aborted || (error as Error).message === TIMEOUT_MESSAGE) throw await this.lateness(search);
+      disconnected?.throwIfAborted();
+      if (deadline.aborted || (error as Error).message === TIMEOUT_MESSAGE) throw await this.timeoutError(search);
       throw isArchiveUnavailable(error) ? unavailable() : error;
     }
   }
 
   /** Why a search did not end before its deadline. */
-  private async lateness({ waitedMs }: Search): Promise<ApiError> {
+  private async timeoutError({ waitedMs }: Search): Promise<ApiError> {
     if (waitedMs > this.deadlineMs / 2) {
       return engineUnavailable('The comment archive has too many searches to answer. Nothing was charged.');
     }
@@ -97,10 +97,10 @@ export class ArchiveQueries {
 
 /** Adds the time until the returned function is first called to the waits of the search. */
 function countWait(search: Search): () => void {
-  const askedAt = performance.now();
+  const begunAt = performance.now();
   let waits = true;
   return () => {
-    if (waits) search.waitedMs += performance.now() - askedAt;
+    if (waits) search.waitedMs += performance.now() - begunAt;
     waits = false;
   };
 }

@@ -11,7 +11,7 @@ import { SingleFlight } from '../../../shared/runtime/single-flight.ts';
 /** Where a value came from, as in the header X-Cache-Tier. */
 export type CacheTier = 'L1_TINYLFU' | 'L2_BADGER' | 'MISS';
 
-/** The result of a read. All readers share the value, so nobody may change it. */
+/** The result of a read. All readers share the value, so it must not be changed. */
 export interface CachedRead<V> {
   value: V;
   /** MISS: fetched for this call, or for a concurrent call with the same key. */
@@ -36,7 +36,7 @@ export interface CachedReadsDeps<V> {
   mayServeStale: (error: unknown) => boolean;
   /** How long this failure is cached, in ms; 0: not at all. A cached failure is an answer: it replaces the copies. */
   negativeForMs: (error: unknown) => number;
-  /** A second level that outlives the process; without it values are in memory only. */
+  /** A second level that outlives the process; absent: values are in memory only. */
   disk?: DiskLevel<V>;
   /** Called with the sum of the entries' bytes when one was stored in memory. */
   onBytes?: ((bytes: number) => void) | undefined;
@@ -199,22 +199,22 @@ export class CachedReads<V> {
   }
 
   private storeInMemory(key: string, stored: StoredValue<V>): void {
-    this.remember(key, stored, (this.options.bytesOf ?? estimateBytes)(stored.value));
+    this.setInMemory(key, stored, (this.options.bytesOf ?? estimateBytes)(stored.value));
   }
 
   private storeFailure(key: string, failure: StoredFailure): void {
-    this.remember(key, failure, ERROR_BYTES);
+    this.setInMemory(key, failure, ERROR_BYTES);
     this.options.disk?.cache.delete(key);
   }
 
-  private remember(key: string, entry: StoredValue<V> | StoredFailure, bytes: number): void {
+  private setInMemory(key: string, entry: StoredValue<V> | StoredFailure, bytes: number): void {
     this.memory.set(key, entry, { size: Math.ceil(bytes) + 2 * key.length + ENTRY_BYTES });
     this.options.onBytes?.(this.memory.calculatedSize);
   }
 }
 
 function isWithin(now: number, since: number, forMs: number): boolean {
-  // One from the future, of a process whose clock was ahead, would be served until then.
+  // A time in the future comes from a process whose clock was ahead; its value would be served until then.
   return now >= since && now - since < forMs;
 }
 
@@ -293,7 +293,7 @@ interface Store {
 
 const FILE = 'entries.sqlite';
 const PAGE_BYTES = 4096;
-const FEWEST_EVICTED = 16;
+const MIN_EVICTED = 16;
 
 /** Result codes of SQLite, https://sqlite.org/rescode.html; the upper bytes of an error's code say more. */
 const ERROR = 1;
@@ -308,8 +308,8 @@ const NOT_A_DATABASE = 26;
  * Reads and writes are synchronous. A failing disk loses entries and never fails a request: `get` then finds nothing,
  * and `set` and `delete` do nothing. A damaged file is replaced by an empty one.
  *
- * Nothing waits for the disk (`synchronous = OFF`), so a machine that loses its power may leave any bytes in the file.
- * SQLite tells a damaged structure, and each entry has a checksum.
+ * Nothing waits for the disk (`synchronous = OFF`), so a machine that loses power can leave any bytes in the file.
+ * SQLite detects a damaged structure, and a checksum in each entry damaged content.
  */
 export class DiskCache {
   private readonly options: DiskCacheDeps;
@@ -325,7 +325,7 @@ export class DiskCache {
       mkdirSync(options.folder, { recursive: true });
       this.store = openStore(options);
     } catch (error) {
-      // Of our statements: the header or the schema of the file is not what we wrote.
+      // ERROR of our statements means that the header or the schema of the file is not what we wrote.
       if (isDamage(error) || resultCode(error) === ERROR) this.startEmpty(error);
       else options.onProblem('the disk cache cannot be used; values are kept in memory only', error);
     }
@@ -360,8 +360,8 @@ export class DiskCache {
     const [storedAt, expiresAt] = [Math.floor(storedAtMs), Math.floor(expiresAtMs)];
     this.try('written', ({ write, removeExpired, evict }) => {
       removeExpired.run(this.options.clock());
-      // Twice as many each time: a large value is tried a few times, not once for every sixteen small ones.
-      for (let entries = FEWEST_EVICTED; ; entries *= 2) {
+      // Doubles each time, so that a large value needs few attempts however small the evicted entries are.
+      for (let entries = MIN_EVICTED; ; entries *= 2) {
         try {
           return write.run(id, value, storedAt, expiresAt, checksumOf(id, value, storedAt, expiresAt));
         } catch (error) {

@@ -29,12 +29,12 @@ export interface CommentArchiveDeps {
   clickhouse: ClickHouseClient;
   source: ForumSource;
   clock: Clock;
-  /** Aborted when the client disconnects. */
+  /** Aborts when the client disconnects. */
   signal?: AbortSignal | undefined;
 }
 
 interface SearchDeps extends CommentArchiveDeps {
-  ask: ArchiveQuery;
+  queryArchive: ArchiveQuery;
 }
 
 /** Comments per page. A page has fewer when some were deleted on the forum since they were archived. */
@@ -42,7 +42,7 @@ const PAGE_SIZE = 12;
 /** Number of most relevant comments that are sorted by score: as many as one forum call can refresh. */
 const TOP_CANDIDATES = 100;
 /** A page ends after this many comments that have all words, even if few of them match. */
-const MOST_LOOKED_AT = 600;
+const MAX_SCANNED = 600;
 
 const HOUR_MS = 3_600_000;
 const WINDOW_MS: Record<string, number> = {
@@ -63,18 +63,18 @@ interface ArchiveScan {
 
 /**
  * Searches the archive, which holds the comments of the last 30 days. All words and quoted phrases of `q` must occur,
- * by the rules of monitor keywords. By time all of them are found; by relevance and score the last 2,000 that were seen
- * are ranked. Results are read again from the forum, so that scores are current and deleted
- * comments are left out.
+ * by the rules of monitor keywords. Sorted by time, all of them are found; by relevance or score, the last 2,000 that
+ * were seen are ranked. Results are read again from the forum, so that scores are current and deleted comments are left
+ * out.
  *
- * @throws ApiError invalid_request when `q` has no word, or `after` is no comment in the archive or a removed one;
+ * @throws ApiError invalid_request when `q` has no word, or the comment `after` was removed or is not in the archive;
  * internal_error (503) when the archive is unavailable or takes too long
  * @throws UpstreamError
  */
 export async function searchComments(archive: SearchDeps, search: CommentSearch): Promise<CommentListing> {
   const { terms, words } = termsOf(search);
   const now = archive.clock();
-  const wanted: CommentsWanted = { words, terms, subreddit: search.sub, since: windowStart(search.t, now), now };
+  const wanted: CommentQuery = { words, terms, subreddit: search.sub, since: windowStart(search.t, now), now };
   const after = await findCursor(archive, search);
   const finder = new TermFinder(terms);
   const page =
@@ -89,7 +89,7 @@ export async function searchComments(archive: SearchDeps, search: CommentSearch)
     items: page.items,
     after: page.next ?? null,
     filtered_nsfw: page.filtered,
-    degraded: page.unreadable > 0,
+    degraded: page.malformed > 0,
   };
 }
 
@@ -105,12 +105,12 @@ interface FoundPage {
   items: CommentItem[];
   filtered: number;
   next: string | undefined;
-  unreadable: number;
+  malformed: number;
 }
 
 async function nextPage(
   archive: SearchDeps,
-  wanted: CommentsWanted,
+  wanted: CommentQuery,
   finder: TermFinder,
   { nsfw, sort }: CommentSearch,
   after: ArchivedComment | undefined,
@@ -127,7 +127,7 @@ async function nextPage(
  */
 async function topPage(
   archive: SearchDeps,
-  wanted: CommentsWanted,
+  wanted: CommentQuery,
   finder: TermFinder,
   { nsfw }: CommentSearch,
   after: ArchivedComment | undefined,
@@ -139,14 +139,14 @@ async function topPage(
   const candidates =
     after === undefined || isAmong ? scan.comments : [...scan.comments.slice(0, TOP_CANDIDATES - 1), after];
   const current = await refreshFromForum(archive, candidates);
-  const { unreadable } = current;
+  const { malformed } = current;
   const byScore = current.items.sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
   const cursorIndex = byScore.findIndex(({ name }) => name === after?.thingId);
   // The cursor comment was deleted, so its position is unknown. Ending here is better than repeating the first page.
   const start = after !== undefined && cursorIndex < 0 ? byScore.length : cursorIndex + 1;
   const items = byScore.slice(start, start + PAGE_SIZE);
   const next = start + PAGE_SIZE < byScore.length ? items.at(-1)?.name : undefined;
-  return { items, filtered: scan.filtered, next, unreadable };
+  return { items, filtered: scan.filtered, next, malformed };
 }
 
 /** Takes comments in their order until enough of them contain all terms. */
@@ -157,12 +157,12 @@ async function scanArchive(
 ): Promise<ArchiveScan> {
   const scan: ArchiveScan = { comments: [], filtered: 0, next: undefined };
   let last = limits.after;
-  let lookedAt = 0;
+  let scanned = 0;
   for await (const comments of pages) {
     for (const comment of comments) {
-      if (scan.comments.length === limits.count || lookedAt === MOST_LOOKED_AT) return { ...scan, next: last?.thingId };
+      if (scan.comments.length === limits.count || scanned === MAX_SCANNED) return { ...scan, next: last?.thingId };
       last = comment;
-      lookedAt += 1;
+      scanned += 1;
       if (!finder.allOccurIn(comment.body)) continue;
       if (comment.nsfw && !limits.nsfw) scan.filtered++;
       else scan.comments.push(comment);
@@ -171,28 +171,28 @@ async function scanArchive(
   return scan;
 }
 
-/** Returns the comments as the forum has them now, in the same order, without deleted ones and unreadable ones. */
+/** Returns the comments as the forum has them now, in the same order, without deleted and malformed ones. */
 async function refreshFromForum(
   { source }: CommentArchiveDeps,
   archived: readonly ArchivedComment[],
-): Promise<Pick<FoundPage, 'items' | 'unreadable'>> {
+): Promise<Pick<FoundPage, 'items' | 'malformed'>> {
   const titles = new Map(archived.map(({ thingId: id, title }) => [id, title]));
-  const { comments, unreadable } = await source.commentsById([...titles.keys()]);
+  const { comments, malformed } = await source.commentsById([...titles.keys()]);
   const items: CommentItem[] = [];
   for (const [name, title] of titles) {
     const comment = comments.get(name);
     if (comment && !isRemovedText(comment.body)) items.push({ ...comment, post_title: comment.post_title || title });
   }
-  return { items, unreadable };
+  return { items, malformed };
 }
 
 async function findCursor(archive: SearchDeps, { after, sort }: CommentSearch): Promise<ArchivedComment | undefined> {
   if (after === undefined) return undefined;
-  const comment = await archive.ask((signal) => findArchivedComment(archive.clickhouse, after, signal));
+  const comment = await archive.queryArchive((signal) => findArchivedComment(archive.clickhouse, after, signal));
   if (comment === undefined) {
     throw refusedCursor('is not a comment in the archive; send the `after` of the page before');
   }
-  // Without its text nothing tells how relevant it was. A page after relevance 0 would be empty, like the last one.
+  // Without its text its relevance is unknown. With relevance 0 the page would be empty, like the last one.
   if (sort === 'relevance' && comment.body === '') {
     throw refusedCursor('is a comment that was removed since; begin again without `after`, or search with `sort=new`');
   }
@@ -209,8 +209,8 @@ function windowStart(window: string | undefined, now: number): number | undefine
   return ms === undefined ? undefined : now - ms;
 }
 
-/** Comments that may be what is searched for: they have all words, and their terms are still to be looked for. */
-export interface CommentsWanted {
+/** What comments must have; those with all words may still lack a term. */
+export interface CommentQuery {
   /** The search terms as written. */
   terms: readonly string[];
   /** The words of the terms, at least one. */
@@ -223,30 +223,30 @@ export interface CommentsWanted {
 
 interface OrderDeps {
   clickhouse: ClickHouseClient;
-  ask: ArchiveQuery;
+  queryArchive: ArchiveQuery;
 }
 
 /**
- * So many comments that have all words are ranked, the last ones that were seen. Ranking reads the text of each: of a
- * usual word a month has millions.
+ * How many comments with all words are ranked, the last ones that were seen. Ranking reads the text of each, and a
+ * month has millions with a usual word.
  */
 const RANKED = 2_000;
 const ROWS_PER_QUERY = 60;
 /** Longer than the archive keeps anything. */
 const OLDEST_MS = 31 * 24 * HOUR_MS;
-/** Searches of all requests take turns. */
-const turns = new CooperativeYield();
+/** Shared, so that no two searches hold the event loop one after the other. */
+const cooperativeYield = new CooperativeYield();
 
-/** The comments that come after `after`, the latest created first, page by page. */
+/** The comments that follow `after`, the latest created first, page by page. */
 export async function* byTime(
-  { clickhouse, ask }: OrderDeps,
-  { words, subreddit, since, now }: CommentsWanted,
+  { clickhouse, queryArchive }: OrderDeps,
+  { words, subreddit, since, now }: CommentQuery,
   after: ArchivedComment | undefined,
 ): AsyncGenerator<ArchivedComment[], void> {
   let last = after;
   for (;;) {
     const query = { words, subreddit, since, now, after: last, limit: ROWS_PER_QUERY };
-    const rows = await ask((signal) => findNewestComments(clickhouse, query, signal));
+    const rows = await queryArchive((signal) => findNewestComments(clickhouse, query, signal));
     yield rows;
     if (rows.length < ROWS_PER_QUERY) return;
     last = rows.at(-1);
@@ -254,34 +254,34 @@ export async function* byTime(
 }
 
 /**
- * The ranked comments that come after `after`, the most relevant first, at once. How relevant a comment is depends on
+ * The ranked comments that follow `after`, the most relevant first, in one page. The relevance of a comment depends on
  * it alone, so that pages do not shift while others arrive.
  */
 async function* byRelevance(
   deps: OrderDeps,
-  wanted: CommentsWanted,
+  wanted: CommentQuery,
   after: ArchivedComment | undefined,
 ): AsyncGenerator<ArchivedComment[], void> {
   const terms = foldedOnce(wanted.terms);
-  const place = (comment: ArchivedComment) => ({ comment, relevance: relevanceOf(comment.body, terms) });
-  const cursor = after && place(after);
+  const rank = (comment: ArchivedComment) => ({ comment, relevance: relevanceOf(comment.body, terms) });
+  const cursor = after && rank(after);
   const subreddit = wanted.subreddit?.toLowerCase();
-  const placed: Placed[] = [];
+  const ranked: RankedComment[] = [];
   for (const item of await readNewest(deps, wanted)) {
-    await turns.pause();
+    await cooperativeYield.pause();
     const { thing_id: thingId, title, body, nsfw, created_utc: createdUtc } = item.content;
     if (wanted.since !== undefined && Date.parse(createdUtc) < wanted.since) continue;
     if (subreddit !== undefined && item.content.subreddit.toLowerCase() !== subreddit) continue;
-    const found = place({ thingId, title, body, nsfw, createdUtc });
-    if (cursor === undefined || inOrder(cursor, found) < 0) placed.push(found);
+    const found = rank({ thingId, title, body, nsfw, createdUtc });
+    if (cursor === undefined || inOrder(cursor, found) < 0) ranked.push(found);
   }
-  yield placed.sort(inOrder).map(({ comment }) => comment);
+  yield ranked.sort(inOrder).map(({ comment }) => comment);
 }
 
-/** The last comments that were seen and have all words. */
+/** The last seen comments with all words. */
 async function readNewest(
-  { clickhouse, ask }: OrderDeps,
-  { terms, subreddit }: CommentsWanted,
+  { clickhouse, queryArchive }: OrderDeps,
+  { terms, subreddit }: CommentQuery,
 ): Promise<ArchivedItem[]> {
   const rule: Rule = {
     ...{ keywords: [], exclude: [], posts: false, comments: true, nsfw: true },
@@ -294,20 +294,20 @@ async function readNewest(
   const items: ArchivedItem[] = [];
   let page: CandidatePage | undefined;
   do {
-    const place = { after: page?.next, windowMs: page?.windowMs, limit: RANKED - items.length };
-    page = await ask((signal) => readArchivedCandidates(clickhouse, { rule, ...period, ...place, signal }));
+    const position = { after: page?.next, windowMs: page?.windowMs, limit: RANKED - items.length };
+    page = await queryArchive((signal) => readArchivedCandidates(clickhouse, { rule, ...period, ...position, signal }));
     items.push(...page.items);
   } while (page.next !== undefined && items.length < RANKED);
   return items;
 }
 
-interface Placed {
+interface RankedComment {
   comment: ArchivedComment;
   relevance: number;
 }
 
 /** By relevance, the later id first among equals. */
-function inOrder(one: Placed, other: Placed): number {
+function inOrder(one: RankedComment, other: RankedComment): number {
   if (one.relevance !== other.relevance) return other.relevance - one.relevance;
   const [id, otherId] = [one.comment.thingId, other.comment.thingId];
   return id === otherId ? 0 : id > otherId ? -1 : 1;
@@ -318,8 +318,8 @@ function foldedOnce(terms: readonly string[]): string[] {
   return [...new Set(terms.map((term) => term.toLowerCase()))];
 }
 
-/** Of a term, more occurrences than these do not make a comment more relevant. */
-const MOST_OCCURRENCES = 5;
+/** More occurrences of a term than these do not make a comment more relevant. */
+const MAX_OCCURRENCES = 5;
 
 /** Higher when the terms, in lower case, occur more often; lower for longer comments. */
 function relevanceOf(body: string, terms: readonly string[]): number {
@@ -330,7 +330,7 @@ function relevanceOf(body: string, terms: readonly string[]): number {
 
 function countOf(text: string, term: string): number {
   let count = 0;
-  for (let at = text.indexOf(term); at >= 0 && count < MOST_OCCURRENCES; at = text.indexOf(term, at + term.length)) {
+  for (let at = text.indexOf(term); at >= 0 && count < MAX_OCCURRENCES; at = text.indexOf(term, at + term.length)) {
     count += 1;
   }
   return count;

@@ -13,7 +13,7 @@ export interface LoadedComments {
   stubs: readonly MoreStub[];
   /** Comments that were requested and not returned. Their parent ids give their replies a position in the tree. */
   missing: readonly MissingComment[];
-  /** Whether comments above the one that was asked for were left out because the limit has no room for them. */
+  /** Whether comments above the requested one were left out because of the limit. */
   lacksAncestors?: boolean;
 }
 
@@ -44,8 +44,8 @@ interface Placed {
  * comment whose parent is not loaded is placed below its nearest loaded ancestor, or at the top, and keeps its true
  * parent_id. Parents in a cycle lose one link.
  *
- * With more than `limit` comments the upper levels stay, and within a level those that a reader meets first. A removed
- * comment takes all of its replies along. Linear in the number of comments, whatever their nesting.
+ * With more than `limit` comments the upper levels stay, and within a level those that a reader meets first. The
+ * replies of a comment that is left out are left out too. Linear in the number of comments, whatever their nesting.
  */
 export function buildCommentTree(loaded: LoadedComments, limit: number): CommentTree {
   const levels = new Map<string | undefined, Comment[]>();
@@ -166,7 +166,7 @@ export function buildDiscussionGraph(
 ): DiscussionGraph {
   const all = inPageOrder(comments);
   const others = all.filter((comment) => !isByPoster(comment, post.author));
-  const upvoted = others.filter((comment) => !isAutomatic(comment) && !isGone(comment));
+  const upvoted = others.filter((comment) => !isAutomatic(comment) && !isRemoved(comment));
   const disputed = others.filter(({ controversy, score }) => controversy > 0 || score < 0);
   return {
     post_id: post.id,
@@ -193,7 +193,7 @@ function isAutomatic({ author }: Comment): boolean {
 }
 
 /** Whether the text was deleted. The text of a deleted account may remain. */
-function isGone({ body }: Comment): boolean {
+function isRemoved({ body }: Comment): boolean {
   return isRemovedText(body);
 }
 

@@ -31,7 +31,7 @@ export interface ExpandedComments {
   calls: number;
   /** Children of unknown kinds, with their counts. */
   unknownKinds: Map<string, number>;
-  /** What cannot be read. */
+  /** The malformed parts of the answers. */
   faults: ShapeFault[];
 }
 
@@ -286,14 +286,14 @@ class ThreadCalls {
   /**
    * Fetches comments that stubs name, at most 100.
    *
-   * @param alone without the replies below them
+   * @param withoutReplies whether the replies below them are left out
    */
-  async children(ids: readonly string[], postAuthor: string, alone: boolean): Promise<ParsedComments> {
+  async children(ids: readonly string[], postAuthor: string, withoutReplies: boolean): Promise<ParsedComments> {
     const form = {
       api_type: 'json',
       link_id: `t3_${this.postId}`,
       children: ids.join(','),
-      limit_children: String(alone),
+      limit_children: String(withoutReplies),
       sort: SORT,
     };
     const { upstream } = this.options;
@@ -351,16 +351,16 @@ class ThreadAccumulator {
     return { comments: [...this.comments], stubs: [...this.stubs], missing };
   }
 
-  /** Adds the answer to `asked` and closes its stub. Ids that the stub named and the answer lacks become missing. */
-  add(found: Pick<ParsedComments, 'comments' | 'stubs'>, asked: MoreStub | undefined): void {
+  /** Adds the answer to `requested` and closes that stub. Ids that it named and the answer lacks become missing. */
+  add(found: Pick<ParsedComments, 'comments' | 'stubs'>, requested: MoreStub | undefined): void {
     for (const comment of found.comments) {
       if (this.ids.has(comment.id)) continue;
       this.ids.add(comment.id);
       this.missing.delete(comment.id);
       this.comments.push(comment);
     }
-    if (asked?.childIds.length === 0) this.followed.add(asked.parentId);
-    const named = new Set(asked?.childIds);
+    if (requested?.childIds.length === 0) this.followed.add(requested.parentId);
+    const named = new Set(requested?.childIds);
     for (const { parentId, childIds } of this.stubs) {
       for (const id of childIds) if (named.has(id) && !this.ids.has(id)) this.missing.set(id, parentId);
     }

@@ -34,8 +34,8 @@ export interface Page<T> {
   entries: Entry<T>[];
   /** Cursor of the next page; null at the end. */
   after: string | null;
-  /** How many things could not be read, and are left out. */
-  unreadable: number;
+  /** How many things are malformed, and left out. */
+  malformed: number;
 }
 
 /** The things found for a list of fullnames, by fullname. */
@@ -49,7 +49,7 @@ type Params = Record<string, string>;
 /** Delays before two quick retries, within the call's own deadline. */
 const RETRY_DELAYS_MS = [200, 800];
 const IDS_PER_CALL = 100;
-/** Of one answer. */
+/** Per answer. */
 const LOGGED_FAULTS = 5;
 
 const nsfwProfile = z.object({ subreddit: optional(z.object({ over_18: flag })) });
@@ -60,7 +60,7 @@ export interface ForumSourceDeps {
   siteUrl: string;
   clock: Clock;
   logger: Logger;
-  metrics: Pick<Metrics, 'readingUnreadable'>;
+  metrics: Pick<Metrics, 'readingMalformed'>;
 }
 
 const THREAD_DEADLINE_MS = 10_000;
@@ -198,16 +198,16 @@ export class ForumSource {
    */
   async commentsById(
     names: readonly string[],
-  ): Promise<Pick<FoundThings, 'comments'> & Pick<Page<never>, 'unreadable'>> {
-    const { comments, unreadable } = await this.info(names);
+  ): Promise<Pick<FoundThings, 'comments'> & Pick<Page<never>, 'malformed'>> {
+    const { comments, malformed } = await this.info(names);
     const items = comments.map(({ data }) => [`t1_${data.id}`, toCommentItem(data, this.context())] as const);
-    return { comments: new Map(items), unreadable };
+    return { comments: new Map(items), malformed };
   }
 
-  /** Counts what could not be read, and logs where it was and why; there is nothing to say about none. */
+  /** Counts what is malformed, and logs where it was and why. */
   report(path: string, endpoint: string, faults: readonly ShapeFault[]): void {
     if (faults.length === 0) return;
-    this.options.metrics.readingUnreadable.inc({ endpoint }, faults.length);
+    this.options.metrics.readingMalformed.inc({ endpoint }, faults.length);
     this.options.logger.warn(
       { path, count: faults.length, faults: faults.slice(0, LOGGED_FAULTS) },
       'things of the forum cannot be read and are left out',
@@ -247,12 +247,12 @@ export class ForumSource {
     toEntry: (child: C) => Entry<T>,
   ): Page<T> {
     this.report(path, endpoint, faults);
-    return { entries: children.map(toEntry), after, unreadable: faults.length };
+    return { entries: children.map(toEntry), after, malformed: faults.length };
   }
 
   private async info(names: readonly string[]) {
     const posts = new Map<string, Post>();
-    if (names.length === 0) return { posts, comments: [], unreadable: 0 };
+    if (names.length === 0) return { posts, comments: [], malformed: 0 };
     const answer = await this.get('/api/info', { id: names.slice(0, IDS_PER_CALL).join(',') }, '/api/info');
     const page = parsePage(answer, { t1: commentSchema, t3: postSchema });
     for (const child of page.children) {
@@ -260,7 +260,7 @@ export class ForumSource {
     }
     this.report('/api/info', '/api/info', page.faults);
     const comments = page.children.filter((child) => child.kind === 't1');
-    return { posts, comments, unreadable: page.faults.length };
+    return { posts, comments, malformed: page.faults.length };
   }
 
   private async get(path: string, params: Params, endpoint: string): Promise<unknown> {

@@ -121,8 +121,8 @@ function fullnameOf({ commentId, postId }: { commentId: string | undefined; post
 }
 
 /**
- * Things that the forum refuses are missing, like unknown ones. It leaves them out; where it refuses the whole call
- * without a reason, it refuses us.
+ * Things that the forum refuses are missing, like unknown ones. A refusal of the call without a reason is about us, so
+ * it is thrown.
  */
 async function findThings(deps: ReadingDeps, names: readonly string[]): Promise<FoundThings> {
   try {

@@ -242,7 +242,7 @@ function pageEnvelope<T>(page: Page<T>, request: PageQueryOptions, degraded: boo
     items: entries.map(({ item }: Entry<T>) => item),
     after: page.after,
     filtered_nsfw: page.entries.length - entries.length,
-    degraded: degraded || page.unreadable > 0,
+    degraded: degraded || page.malformed > 0,
   };
 }
 

@@ -10,7 +10,7 @@ import type { ExpandedComments, ReadThread } from './expand-comments.ts';
 import type { ForumSource } from './forum-source.ts';
 import { isForumUnavailable, negativeForMs } from './reading-route.ts';
 
-/** A post with the comments loaded so far. Plain data that caches share, so nobody may change it. */
+/** A post with the comments loaded so far. Plain data that caches share, so it must not be changed. */
 export interface LoadedPost {
   /** The post without comments. */
   post: Post;
@@ -38,7 +38,7 @@ export interface PostReaderDeps {
   /** undefined: posts are cached in memory only. */
   disk: DiskCache | undefined;
   logger: Logger;
-  /** Told the bytes in memory whenever they change. */
+  /** Called with the bytes in memory when they change. */
   onBytes?: (bytes: number) => void;
 }
 
@@ -80,7 +80,7 @@ export class PostReader {
    */
   async read(source: ForumSource, { postId, max, signal }: ThreadRequest): Promise<PostRead> {
     const { deadlineAt } = source.threadCalls();
-    // Only the first page, so that nobody waits for comments that another request asked for.
+    // Only the first page, so that no request waits for comments that only another one needs.
     const fetch = async (abandoned: AbortSignal) =>
       this.toLoadedPost(source, await readThread({ ...source.threadCalls(abandoned), postId, max: 0 }));
     const { value, tier, fetchedAtMs } = await this.reads.read(postId, fetch, signal);

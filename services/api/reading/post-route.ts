@@ -43,8 +43,8 @@ export function postRoute(deps: ReadingDeps): Route {
       'A post with the tree of its comments and an overview of the discussion. One credit covers up to 500 comments, and each further 100 cost one more. When the balance covers fewer comments than requested, the answer has as many as it covers and `meta.limited_by_balance` is true.',
     query: postQuery,
     example: { id: 't3_1b6xk0p', max_comments: 200 },
-    async handle(call): Promise<RouteResponse> {
-      const outcome = await readChargedPost(deps, call);
+    async handle(request): Promise<RouteResponse> {
+      const outcome = await readChargedPost(deps, request);
       const { read, charged } = outcome;
       const rendered = renderCharged(deps, outcome, outcome.parsedQuery.format);
       const headers = {
@@ -75,9 +75,9 @@ export interface ChargedPost {
 /** @throws ApiError; nothing is charged in that case */
 async function readChargedPost(
   deps: ReadingDeps,
-  call: Pick<RouteRequest<PostQuery>, 'caller' | 'requestId' | 'route' | 'query' | 'refuseAbandoned' | 'signal'>,
+  request: Pick<RouteRequest<PostQuery>, 'caller' | 'requestId' | 'route' | 'query' | 'throwIfDisconnected' | 'signal'>,
 ): Promise<ChargedPost> {
-  const { caller, query: parsedQuery, refuseAbandoned, signal } = call;
+  const { caller, query: parsedQuery, throwIfDisconnected, signal } = request;
   parsePostReference(deps, parsedQuery);
   refuseWithoutCredits(caller);
   const calls = deps.accountCalls.begin(caller);
@@ -86,8 +86,8 @@ async function readChargedPost(
   );
   const whole = { limit: parsedQuery.max_comments, isLimited: false };
   const cost = postCost(renderCharged(deps, { read, commentId, ...whole }, parsedQuery.format).returned);
-  refuseAbandoned();
-  const charged = await deps.charges.chargeCovered(caller, cost, chargedRequest(call));
+  throwIfDisconnected();
+  const charged = await deps.charges.chargeCovered(caller, cost, chargedRequest(request));
   calls.markPaid();
   const covered = charged.credits < cost ? { limit: coveredComments(charged.credits), isLimited: true } : whole;
   return { parsedQuery, read, commentId, charged, ...covered };

@@ -48,7 +48,7 @@ export interface Reading {
 const READING_ERRORS = ['insufficient_credits', 'upstream_busy', 'upstream_timeout', 'upstream_error'] as const;
 export const REFUSED_OR_UNKNOWN = ['forum_refused', 'not_found'] as const;
 
-/** What the document of every reading route has: the answer with its headers, and the errors. */
+/** What the documents of all reading routes share: the answer with its headers, and the errors. */
 export function readingDocument(
   content: Content[],
   tiers: readonly string[],
@@ -95,17 +95,17 @@ export function readingRoute<S extends z.ZodObject>(deps: ReadingDeps, declared:
   return route<S>({
     ...given,
     ...readingDocument(content, isCached ? ['L1_LISTING', 'MISS'] : ['MISS'], { errors }),
-    async handle(call): Promise<RouteResponse> {
-      const { caller, refuseAbandoned } = call;
-      const query = call.query as z.output<S>;
+    async handle(request): Promise<RouteResponse> {
+      const { caller, throwIfDisconnected } = request;
+      const query = request.query as z.output<S>;
       check?.(query, deps);
       refuseWithoutCredits(caller);
       const calls = deps.accountCalls.begin(caller);
       const { body, tier, fetchedAtMs } = await withApiErrors(errorPolicy, () =>
-        read(query, depsForRequest(deps, calls, call.signal), caller),
+        read(query, depsForRequest(deps, calls, request.signal), caller),
       );
-      refuseAbandoned();
-      const charged = await deps.charges.charge(caller, 1, chargedRequest(call));
+      throwIfDisconnected();
+      const charged = await deps.charges.charge(caller, 1, chargedRequest(request));
       calls.markPaid();
       return { status: 200, body, charged, headers: { 'X-Cache-Tier': tier, Age: ageOf(deps, fetchedAtMs) } };
     },
@@ -166,7 +166,7 @@ export function isDenial(error: unknown): boolean {
   return error.failure === 'refused' && DENIALS.has(error.status) && error.reason !== 'blocked';
 }
 
-/** A denial for a reason that the forum has for single things; one without may mean that it refuses all our calls. */
+/** A denial for a reason that concerns one item; without a reason the forum may be refusing all our calls. */
 export function isExplainedDenial(error: unknown): boolean {
   if (!isDenial(error)) return false;
   const { failure, reason = '' } = error as UpstreamError;
@@ -181,14 +181,14 @@ function pathOf(location = ''): string {
 const NAMED = /^\/(r|u|user)\/([\w-]+)/i;
 
 /**
- * Whether the forum leads from the path of a community to another one, or to a user: the name is no community's, such
- * as `random`. Other redirects may be refusals of all our calls.
+ * Whether the forum redirects from the path of a community to another one, or to a user: the name, such as `random`, is
+ * not that of a community. Other redirects may be refusals of all our calls.
  */
 export function leadsToAnother(path: string, error: unknown): boolean {
   if (!(error instanceof UpstreamError) || error.failure !== 'moved') return false;
-  const [, kind, asked = ''] = NAMED.exec(path) ?? [];
+  const [, kind, requested = ''] = NAMED.exec(path) ?? [];
   const [, , found] = NAMED.exec(pathOf(error.location)) ?? [];
-  return kind === 'r' && found !== undefined && found.toLowerCase() !== asked.toLowerCase();
+  return kind === 'r' && found !== undefined && found.toLowerCase() !== requested.toLowerCase();
 }
 
 /** Whether the forum is unavailable, so that an older copy is better than no answer. */
@@ -197,8 +197,8 @@ export function isForumUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether the forum failed a call whatever it asked for, or our own budget refused it. A caller can choose what leads
- * to a redirect, a denial, a 404 in any form or too large an answer, and repeat it.
+ * Whether a call failed because of the forum or our own budget, not because of what was requested: callers can provoke
+ * redirects, denials, any 404 and too large answers at will.
  */
 export function isFaultOfForum(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return false;

@@ -29,7 +29,7 @@ export class RenderedPost {
 
   constructor(format: PostFormat, text: string, { returned, hasMore }: Pick<CommentTree, 'returned' | 'hasMore'>) {
     this.format = format;
-    this.text = ownBytes(format === 'md' ? text : text.slice(0, -1));
+    this.text = separateBytes(format === 'md' ? text : text.slice(0, -1));
     this.returned = returned;
     this.hasMore = hasMore;
   }
@@ -44,7 +44,7 @@ export class RenderedPost {
   }
 
   /**
-   * The bytes of the answer to one request; nobody may change them. JSON gets `meta` as its last member: the cached
+   * The bytes of the answer to one request, which must not be changed. JSON gets `meta` as its last member: the cached
    * bytes are copied and never parsed. Requests that find the post in memory get the same bytes, which are copied once.
    * Markdown states its counts in the text and has no `meta`, so it is returned as is.
    */
@@ -65,10 +65,10 @@ export class RenderedPost {
 }
 
 /**
- * UTF-8 in memory of its own. `Buffer.from` cuts short texts from a pool of 64 KB, and each cached one would keep its
+ * UTF-8 in separate memory. `Buffer.from` cuts short texts from a pool of 64 KB, and each cached one would keep its
  * whole pool alive: 422 MB for a cache of 32 MB.
  */
-function ownBytes(text: string): Buffer {
+function separateBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return bytes;
@@ -76,7 +76,7 @@ function ownBytes(text: string): Buffer {
 
 interface Entry {
   rendered: RenderedPost;
-  /** Those that it shows. Newer ones of the same post are rendered again. */
+  /** The comments that it shows. A newer list of the same post is rendered again. */
   comments: WeakRef<LoadedComments>;
 }
 

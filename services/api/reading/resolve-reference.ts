@@ -2,7 +2,6 @@ import type { ReadingDeps } from './reading-route.ts';
 import { UpstreamError } from '../../../shared/forum-client/upstream-error.ts';
 import { parseReference } from '../../../shared/rules/forum-reference.ts';
 import type { ShareLink, ForumHosts, ItemReference } from '../../../shared/rules/forum-reference.ts';
-
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { invalidRequest } from '../http/api-error.ts';
 import { CachedReads } from './cached-reads.ts';

@@ -59,8 +59,8 @@ export function searchRoutes(deps: ReadingDeps): Route[] {
       errorPolicy: SEARCH,
       check: termsOf,
       read: async (query, { archive }, { accountId }) => {
-        const ask = archiveQueries.begin(accountId, archive.signal);
-        return { body: await searchComments({ ...archive, ask }, query), tier: 'MISS' };
+        const queryArchive = archiveQueries.begin(accountId, archive.signal);
+        return { body: await searchComments({ ...archive, queryArchive }, query), tier: 'MISS' };
       },
     }),
   ];
@@ -96,7 +96,7 @@ async function emptyWhereDenied<T>(fetched: Promise<Page<T>>): Promise<Page<T>> 
   try {
     return await fetched;
   } catch (error) {
-    if (isExplainedDenial(error)) return { entries: [], after: null, unreadable: 0 };
+    if (isExplainedDenial(error)) return { entries: [], after: null, malformed: 0 };
     throw error;
   }
 }

@@ -123,8 +123,7 @@ export function newCode(): string {
 
 /**
  * HMAC-SHA256 of a token and its code, with a key derived (HKDF) from the installation's secret key. Without it,
- * whoever has the database could try all million codes in a second. A code that was mailed under a key before is
- * known, too.
+ * whoever has the database could try all million codes in a second. Codes mailed under a previous key are accepted.
  */
 export function createCodeHashes(secretKey: string, previousKeys: readonly string[] = []) {
   const keys = [secretKey, ...previousKeys].map((one) =>

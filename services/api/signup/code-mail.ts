@@ -46,7 +46,7 @@ export const TAKE_ADDRESS: CodePurpose = {
   use: (host) =>
     `With a code that was mailed to the old address, it makes this address the one of an account at ${host},`,
 };
-/** The mail is the same whether or not the address has an account, since it is written without looking. */
+/** The mail is the same whether or not the address has an account, since no account is looked up. */
 export const RECOVER_KEY: CodePurpose = {
   name: 'recovery',
   limits: 'signup',
@@ -59,11 +59,11 @@ const MINUTES = CODE_SECONDS / 60;
 const NEVER = 'We will never ask you for it.';
 
 function useOf({ use, note }: CodePurpose, appUrl: string, how = ''): string[] {
-  const said = `${use(new URL(appUrl).host)} and is valid for ${MINUTES} minutes${how}.`;
-  return wrapLines(note === undefined ? said : `${said} ${note}`);
+  const text = `${use(new URL(appUrl).host)} and is valid for ${MINUTES} minutes${how}.`;
+  return wrapLines(note === undefined ? text : `${text} ${note}`);
 }
 
-/** It contains no text from the requester, so nobody can use it to send a message of their own. */
+/** It contains no text from the requester, so it cannot be misused to send messages. */
 export function codeMail(to: string, code: string, appUrl: string, purpose: CodePurpose): Mail {
   return plainMail(to, purpose.subject, [
     [`Your code is ${code}`],

@@ -24,7 +24,7 @@ const BODY_LIMIT = 4 * 1024;
 const COOKIE = 'link_page';
 const CSRF_LENGTH = 26;
 const CSRF_TOKEN = /^[0-9a-z]{26}$/;
-const NOT_WHOLE = 'This link is not complete. Copy all of it.';
+const INCOMPLETE = 'This link is not complete. Copy all of it.';
 const NO_CSRF_TOKEN = 'Open the link in the mail again, and press the button there.';
 const TOO_OLD = `This link was used, or is older than ${CODE_SECONDS / 60} minutes. Ask for another one.`;
 
@@ -38,9 +38,9 @@ export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router 
   router.use(page.path, protect);
   router.get(page.path, (request, response) => {
     const { token } = request.query;
-    const isWhole = typeof token === 'string' && isLinkToken(token);
-    if (isWhole) show(response, buttonPage(page, token, csrfTokenFor(page, request, response)));
-    else show(response, linkProblem(response, 400, NOT_WHOLE));
+    const isComplete = typeof token === 'string' && isLinkToken(token);
+    if (isComplete) show(response, buttonPage(page, token, csrfTokenFor(page, request, response)));
+    else show(response, linkProblem(response, 400, INCOMPLETE));
   });
   router.post(page.path, limit, urlencoded({ extended: false, limit: BODY_LIMIT }), async (request, response) => {
     const { token, proof: csrfToken } = (request.body ?? {}) as Record<string, unknown>;

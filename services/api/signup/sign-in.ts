@@ -18,7 +18,7 @@ import { grantFreeCredits } from './verify-code.ts';
 /** Who signed in: an account, by the address that was proved to be its own. */
 export interface SignedInAccount {
   accountId: string;
-  /** As the account spells it. Another address of the account ends whatever this one began. */
+  /** As the account spells it. Once the account has another address, what this one began is refused. */
   email: string;
 }
 
@@ -27,7 +27,7 @@ export type SignInResult =
   | ({ outcome: 'signed in'; isNew: boolean } & SignedInAccount)
   | { outcome: 'frozen' | 'other spelling' | 'no account' };
 
-/** With the sign-in that requested the link. */
+/** The outcome of a link, and the sign-in that requested it. */
 type ConfirmedLink = SignInOutcome & { interaction: string | null };
 
 type SignInOutcome = Exclude<SignInResult, CheckedCode>;

@@ -9,7 +9,7 @@ const HOUR = 3_600;
 const DAY = 24 * HOUR;
 /** A network's daily limit of codes, in multiples of its hourly limit. */
 const DAILY_TO_HOURLY = 5;
-/** Half of the mailbox's: keeps some codes for its owner, who asks from another network than somebody else. */
+/** Half of the mailbox's: keeps some codes for its owner, who requests them from another network than an attacker. */
 const PER_MAILBOX_AND_NETWORK_HOURLY = 5;
 const PER_MAILBOX_AND_NETWORK_DAILY = 10;
 const PER_MAILBOX_HOURLY = 10;
@@ -50,13 +50,13 @@ export async function takeCodeLimits(pool: Pool, budgets: CodeBudgets, request: 
   const from = `${name}:${networks.at(-1)!.network}`;
   const tooMany = 'Too many codes for this mailbox';
   const [hourly, daily] = [PER_MAILBOX_AND_NETWORK_HOURLY, PER_MAILBOX_AND_NETWORK_DAILY];
-  const perHour = (of: string, maxUses: number, said: string) => ({
+  const perHour = (of: string, maxUses: number, message: string) => ({
     name: `${limits}:${of}`,
     maxUses,
     seconds: HOUR,
-    said,
+    message,
   });
-  const perDay = (of: string, maxUses: number, said: string) => ({ ...perHour(of, maxUses, said), seconds: DAY });
+  const perDay = (of: string, maxUses: number, message: string) => ({ ...perHour(of, maxUses, message), seconds: DAY });
   // Its name sorts last, so the row that all requests share is locked for the shortest time.
   const total =
     limits === 'signup'
@@ -74,14 +74,14 @@ export async function takeCodeLimits(pool: Pool, budgets: CodeBudgets, request: 
     ...networks.flatMap(({ network, times }) => {
       const hour = budgets.perNetwork * times;
       const day = hour * DAILY_TO_HOURLY;
-      const said = `Too many codes for the network ${network}: ${hour} an hour and ${day} a day are sent for addresses that it gives.`;
-      return [perDay(`network:day:${network}`, day, said), perHour(`network:hour:${network}`, hour, said)];
+      const message = `Too many codes for the network ${network}: ${hour} an hour and ${day} a day are sent for addresses that it gives.`;
+      return [perDay(`network:day:${network}`, day, message), perHour(`network:hour:${network}`, hour, message)];
     }),
     total,
   ]);
   if (refused === undefined) return;
   const { limit, retryAfter } = refused;
-  throw new ApiError(limit.name === total.name ? 'agent_signup_busy' : 'rate_limited', limit.said, { retryAfter });
+  throw new ApiError(limit.name === total.name ? 'agent_signup_busy' : 'rate_limited', limit.message, { retryAfter });
 }
 
 /** A network that an address counts for, and how many household allowances it gets. */

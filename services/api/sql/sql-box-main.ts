@@ -26,22 +26,22 @@ const SETTINGS = {
 
 /** A field without a name, or with one that JavaScript's objects do not hold: as JSON its value would be lost. */
 const LOST_FIELD = /STRUCT\((?:.*, )?"(?:|__proto__)" /;
-/** Of a result, and the characters of their names and types together: they are told at once, not row by row. */
-const MOST_COLUMNS = 1_000;
-const MOST_COLUMN_CHARACTERS = 100_000;
+/** Limits of a result's columns, and of their names and types together: they are sent in one piece, unlike rows. */
+const MAX_COLUMNS = 1_000;
+const MAX_COLUMN_CHARACTERS = 100_000;
 const INTEGER = /^U?(?:BIGINT|HUGEINT)$/;
-/** The dashboard reads the first rows at once, while all other requests wait. */
-const MOST_BYTES_OF_ROW = 2 ** 20;
+/** The dashboard reads the first rows without yielding to other requests. */
+const MAX_ROW_BYTES = 2 ** 20;
 /** An error of DuckDB may quote a value of any length. */
-const MOST_OF_MESSAGE = 500;
+const MAX_MESSAGE_CHARACTERS = 500;
 const ONE_STATEMENT = 'must be one statement';
 /** What DuckDB's package says of a text without a statement. */
 const NO_STATEMENT = 'Error in native callback';
 
-/** What is wrong with the statement, for its author. */
+/** Its message tells the author what is wrong with the statement. */
 class Refused extends Error {}
 
-/** The box itself cannot be made. */
+/** The box itself cannot be started. */
 class Broken extends Error {}
 
 // Without the parent nobody would end a statement.
@@ -49,11 +49,11 @@ process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 process.once('message', (job: BoxJob) => {
   void answer(job)
     .catch(refusalOf)
-    .then((told) => process.send!(told, () => process.exit(0)));
+    .then((outcome) => process.send!(outcome, () => process.exit(0)));
 });
 
 function refusalOf(error: unknown): BoxAnswer {
-  const message = (error as Error).message.slice(0, MOST_OF_MESSAGE).replace(/\s+/g, ' ').trim();
+  const message = (error as Error).message.slice(0, MAX_MESSAGE_CHARACTERS).replace(/\s+/g, ' ').trim();
   if (error instanceof Broken) return { broken: message };
   if (error instanceof Refused) return { refusal: message };
   return { refusal: message === NO_STATEMENT ? ONE_STATEMENT : `cannot be run: ${message}` };
@@ -71,7 +71,7 @@ async function answer({ query, format }: BoxJob): Promise<BoxAnswer> {
   const result = await prepared.stream();
   const columns = columnsOf(result);
   if (format === 'json') await writeJson(result, columns);
-  // Another connection, because a statement ends the one that is read.
+  // Another connection, because a statement ends the result that is being read.
   else await writeFile(await instance.connect(), result, columns, format);
   return { columns, rowsRead };
 }
@@ -93,7 +93,7 @@ async function openBox(): Promise<{ instance: DuckDBInstance; connection: DuckDB
   return { instance, connection, rowsRead };
 }
 
-/** One array a line. Integers that a number cannot hold exactly are strings, as DuckDB's package gives them. */
+/** One array a line. Integers that a number cannot hold exactly are strings, as DuckDB's package returns them. */
 async function writeJson(result: DuckDBResult, columns: readonly SqlColumn[]): Promise<void> {
   const file = openSync(RESULT, 'wx', 0o600);
   const integers = columns.flatMap(({ type }, column) => (INTEGER.test(type) ? [column] : []));
@@ -105,7 +105,7 @@ async function writeJson(result: DuckDBResult, columns: readonly SqlColumn[]): P
         if (Number.isSafeInteger(number)) row[column] = number;
       }
       const line = JSON.stringify(row);
-      if (Buffer.byteLength(line) > MOST_BYTES_OF_ROW) {
+      if (Buffer.byteLength(line) > MAX_ROW_BYTES) {
         throw new Refused('has a row of more than 1 MB as JSON; ask for it as csv or parquet');
       }
       return `${count++ === 0 ? '' : ','}\n${line}`;
@@ -115,13 +115,13 @@ async function writeJson(result: DuckDBResult, columns: readonly SqlColumn[]): P
   }
 }
 
-/** The columns of a result, each with a name of its own, whatever the case. */
+/** The columns of a result, with names that differ in more than case. */
 function columnsOf(result: DuckDBResult): SqlColumn[] {
   const names = result.columnNames();
   const types = result.columnTypes().map(String);
   const characters = [...names, ...types].reduce((sum, text) => sum + text.length, 0);
-  if (names.length > MOST_COLUMNS || characters > MOST_COLUMN_CHARACTERS) {
-    throw new Refused(`has more than ${MOST_COLUMNS} columns, or too long names and types`);
+  if (names.length > MAX_COLUMNS || characters > MAX_COLUMN_CHARACTERS) {
+    throw new Refused(`has more than ${MAX_COLUMNS} columns, or too long names and types`);
   }
   if (types.some((type) => LOST_FIELD.test(type))) {
     throw new Refused('has a struct with a field without a name: write {name: value}, or cast it to VARCHAR');
@@ -165,7 +165,7 @@ async function writeFile(
   );
 }
 
-/** Types whose text no stranger wrote. */
+/** Types whose values cannot contain text of strangers. */
 const NO_TEXT = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DOUBLE|FLOAT|DECIMAL\(.*\)|BOOLEAN|DATE|TIME.*)$/;
 
 const inCsv = (column: string, type: string): string =>

@@ -14,14 +14,14 @@ export const SQL_LIMITS = {
   memoryMb: 512,
   processMb: 768,
   resultRows: 100_000,
-  /** As text a result may be some times as large as in memory; this much is held and written. */
+  /** A result as text may be several times as large as in memory. */
   resultMb: 64,
 } as const;
 
 const MB = 2 ** 20;
-/** A busy allocation takes some hundred megabytes until it is seen. */
+/** A statement can allocate some hundred megabytes within this time. */
 const WATCH_EVERY_MS = 50;
-/** For JSON of the rows that are being written. */
+/** For the JSON of the rows that are being written. */
 const HEAP_MB = 256;
 /** Linux counts memory in pages. */
 const PAGE_BYTES = 4_096;
@@ -55,8 +55,8 @@ export class SqlRefused extends Error {
 }
 
 /**
- * Runs a statement in a process of its own, which has the files of a folder and nothing else: no environment, no open
- * connection, no other file that DuckDB would read. Resolves when the process is gone.
+ * Runs a statement in its own process, which has the files of a folder and nothing else: no environment, no open
+ * connection, no other file that DuckDB would read. Resolves when the process has ended.
  *
  * @param folder with the account's rows (`writeAccountRows`)
  * @throws SqlRefused, or the signal's reason
@@ -93,14 +93,14 @@ export async function runInBox(folder: string, { query, format }: BoxJob, signal
   signal.throwIfAborted();
   fault ??= resultFault(result);
   if (fault !== undefined) throw new SqlRefused(fault);
-  // DuckDB, or the process itself, has no more memory.
+  // The process ended without an answer: it had no more memory.
   if (answer === undefined) throw new SqlRefused(beyondMemory());
   if ('refusal' in answer) throw new SqlRefused(answer.refusal);
   if ('broken' in answer) throw new Error(`the process of a statement cannot be made: ${answer.broken}`);
   return { ...answer, bytes: await readFile(result) };
 }
 
-/** The answer of the API, with a row a line, so that its beginning can be read without the rest. */
+/** The body of the response, with one row a line, so that its beginning can be read without the rest. */
 export function sqlAnswer({ columns, rowsRead, bytes }: SqlResult, credits: number): Buffer {
   const begin = `{"columns":${JSON.stringify(columns)},"rows":[`;
   const end = `\n],"rows_read":${rowsRead},"credits_used":${credits}}`;
@@ -116,7 +116,7 @@ function resultFault(result: string): string | undefined {
     : undefined;
 }
 
-/** The memory of a process; 0 where the system does not tell it, as when the process has ended. */
+/** The memory of a process; 0 where the system does not report it or the process has ended. */
 function residentBytes(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
@@ -128,7 +128,7 @@ function residentBytes(pid: number): number {
 /** Longer than any statement. */
 const LEFT_AFTER_MS = 3_600_000;
 
-/** Makes the folder of statements, and removes what a process that died has left in it; others may run there now. */
+/** Makes the folder of statements, and removes what killed processes left in it. Others may be using it now. */
 export function openSqlFolder(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(folder)) {

@@ -35,19 +35,19 @@ export interface SqlDeps {
 }
 
 /**
- * Statements at once in this process, one of an account, so that its refused ones take no place of others. Further ones
- * are refused, so that they take no memory while they wait.
+ * Statements at once in this process, at most one of an account. Further ones are refused, so that they take no memory
+ * while they wait.
  */
-const MOST_AT_ONCE = 2;
+const MAX_AT_ONCE = 2;
 const RETRY_AFTER_S = 2;
 const READ_MS = 25_000;
 const ROWS_FOR_A_CREDIT = 1_000_000;
 const SECONDS_PER_DAY = 86_400;
-const AWAY = 'The archive does not answer. Retry later.';
+const UNAVAILABLE = 'The archive does not answer. Retry later.';
 const TOO_LARGE = 'cannot be run: the account has more than 5,000,000 rows in a table, or more than 256 MB';
 
-type TurnDeps = SqlDeps & { unknown: UnknownCharges };
-type Asked = { query: string; format: SqlFormat };
+type StatementDeps = SqlDeps & { unknown: UnknownCharges };
+type Statement = { query: string; format: SqlFormat };
 
 const TABLES = SQL_TABLES.map(({ name, columns }) => `\`${name}\`: ${columns.join(', ')}.`).join(' ');
 
@@ -78,17 +78,18 @@ export function sqlRoute(deps: SqlDeps): Route {
     ],
     errors: ['insufficient_credits', 'service_unavailable'],
     charges: true,
-    async handle(call) {
-      if (call.caller.balance < 1) throw new ApiError('insufficient_credits', 'A statement costs at least 1 credit.');
-      const { accountId } = call.caller;
+    async handle(request) {
+      if (request.caller.balance < 1)
+        throw new ApiError('insufficient_credits', 'A statement costs at least 1 credit.');
+      const { accountId } = request.caller;
       if (running.has(accountId)) throw slotTaken();
-      if (running.size >= MOST_AT_ONCE) {
+      if (running.size >= MAX_AT_ONCE) {
         const message = 'Other statements are running. Retry in a moment.';
         throw new ApiError('service_unavailable', message, { retryAfter: RETRY_AFTER_S });
       }
       running.add(accountId);
       try {
-        return await inTurn({ ...deps, unknown }, call, call.body);
+        return await runInSlot({ ...deps, unknown }, request, request.body);
       } finally {
         running.delete(accountId);
       }
@@ -101,10 +102,10 @@ const slotTaken = (): ApiError =>
     retryAfter: RETRY_AFTER_S,
   });
 
-/** Runs the statement while the account holds its slot; what fails uses up the daily allowance instead of credits. */
-async function inTurn(deps: TurnDeps, call: RouteRequest, asked: Asked): Promise<RouteResponse> {
+/** Runs the statement in the account's slot. A failed one uses up the daily allowance instead of credits. */
+async function runInSlot(deps: StatementDeps, request: RouteRequest, statement: Statement): Promise<RouteResponse> {
   const { pool, logger } = deps;
-  const { accountId } = call.caller;
+  const { accountId } = request.caller;
   const token = randomUUID();
   const slot = await takeStatementSlot(pool, accountId, token);
   if (slot === 'busy') throw slotTaken();
@@ -115,7 +116,7 @@ async function inTurn(deps: TurnDeps, call: RouteRequest, asked: Asked): Promise
   const begun = performance.now();
   let isCounted = true;
   try {
-    const answer = await runAndCharge(deps, call, asked);
+    const answer = await runAndCharge(deps, request, statement);
     isCounted = false;
     return answer;
   } catch (error) {
@@ -131,16 +132,16 @@ async function inTurn(deps: TurnDeps, call: RouteRequest, asked: Asked): Promise
   }
 }
 
-async function runAndCharge(deps: TurnDeps, call: RouteRequest, asked: Asked): Promise<RouteResponse> {
-  const { accountId } = call.caller;
-  const result = await run(deps, call, asked);
+async function runAndCharge(deps: StatementDeps, request: RouteRequest, statement: Statement): Promise<RouteResponse> {
+  const { accountId } = request.caller;
+  const result = await run(deps, request, statement);
   const credits = Math.max(1, Math.ceil(result.rowsRead / ROWS_FOR_A_CREDIT));
   // Everything that can fail comes before the charge.
-  const answer = answerOf(result, asked.format, credits);
-  call.refuseAbandoned();
-  const request = chargedRequest(call);
-  const move = { accountId, kind: 'sql', credits, reference: randomUUID(), request } as const;
-  // In a transaction, so that a server that answers too late does not commit what was answered as not charged.
+  const answer = answerOf(result, statement.format, credits);
+  request.throwIfDisconnected();
+  const charged = chargedRequest(request);
+  const move = { accountId, kind: 'sql', credits, reference: randomUUID(), request: charged } as const;
+  // In a transaction, so that a server that answers too late does not commit a charge of a request that failed.
   const balance = await deps.unknown.watch(move, () =>
     inTransaction(deps.pool, (client) => chargeLocally(client, move)),
   );
@@ -150,19 +151,23 @@ async function runAndCharge(deps: TurnDeps, call: RouteRequest, asked: Asked): P
   return { ...answer, charged: { credits, balance } };
 }
 
-/** Reads the account's rows into a folder of their own, and runs the statement there. */
-async function run({ pool, clickhouse, sqlFolder }: SqlDeps, call: RouteRequest, asked: Asked): Promise<SqlResult> {
-  const monitors = await listMonitors(pool, call.caller.accountId);
-  const gone = call.signal ?? new AbortController().signal;
+/** Writes the account's rows to a new folder, and runs the statement there. */
+async function run(
+  { pool, clickhouse, sqlFolder }: SqlDeps,
+  request: RouteRequest,
+  statement: Statement,
+): Promise<SqlResult> {
+  const monitors = await listMonitors(pool, request.caller.accountId);
+  const disconnected = request.signal ?? new AbortController().signal;
   const late = AbortSignal.timeout(READ_MS);
   const folder = mkdtempSync(join(sqlFolder, 'statement-'));
   try {
     const ids = monitors.map(({ id }) => id);
-    await writeAccountRows(clickhouse, folder, ids, AbortSignal.any([gone, late])).catch((error: unknown) => {
+    await writeAccountRows(clickhouse, folder, ids, AbortSignal.any([disconnected, late])).catch((error: unknown) => {
       if (error instanceof TooManyRows) throw new SqlRefused(TOO_LARGE);
-      throw late.aborted || isArchiveUnavailable(error) ? engineUnavailable(AWAY) : error;
+      throw late.aborted || isArchiveUnavailable(error) ? engineUnavailable(UNAVAILABLE) : error;
     });
-    return await runInBox(folder, asked, gone);
+    return await runInBox(folder, statement, disconnected);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -111,7 +111,7 @@ async function previewedPairs(monitors: ReadonlyMap<string, Rule>): Promise<stri
       {
         clickhouse: pipeline.clickhouse,
         rules: Object.fromEntries(all.slice(start, start + RULES_PER_SCAN)),
-        ...{ from: new Date(Date.now() - DAY_MS), to: new Date(Date.now() + DAY_MS), gone: undefined },
+        ...{ from: new Date(Date.now() - DAY_MS), to: new Date(Date.now() + DAY_MS), disconnected: undefined },
         deadline: AbortSignal.timeout(60_000),
       },
       ({ content }, matches) => {

@@ -148,7 +148,7 @@ test('an hour that is archived late is computed anew; one that did not change is
   const stored = await countedRows();
   await rollup.pass(NOW, 4);
   expect(await countedRows()).toBe(stored);
-  // What the archiver missed three hours ago, while ClickHouse was away.
+  // What the archiver missed three hours ago, while ClickHouse was unavailable.
   await archiveItems([{ thing: 't1_b', seenAt: CURRENT - 3 * HOUR + MINUTE }]);
   await rollup.pass(NOW, 2);
   expect(await countedRows()).toBe(stored);
@@ -281,7 +281,7 @@ describe('the process that computes', () => {
     expect([...leader.errors, ...follower.errors]).toEqual([]);
   });
 
-  test('it waits while ClickHouse is away, and for the tables of the archive', async () => {
+  test('it waits while ClickHouse is unavailable, and for the tables of the archive', async () => {
     const away = start({ metrics: createMetrics(), client: createClickhouse('http://127.0.0.1:9', 'away') });
     await eventually('the lease is taken', async () => (await db.pool.query('SELECT FROM leases')).rowCount === 1);
     await away.stop();

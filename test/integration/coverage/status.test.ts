@@ -90,7 +90,7 @@ test('the report of a pipeline that is up to date; HEAD and other methods', asyn
   await api.stop();
 });
 
-test('engines that are away or hang are unknown, and delay the answer by at most the deadline', async () => {
+test('engines that are unavailable or hang are unknown, and delay the answer by at most the deadline', async () => {
   const gone = createPool({ url: 'postgres://127.0.0.1:9/none', name: 'gone', logger: silentLogger() });
   let asked = 0;
   const hanging = () => {

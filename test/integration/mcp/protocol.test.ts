@@ -241,7 +241,7 @@ test.each([
   expect(answer.result?.isError).toBeUndefined();
 });
 
-test('with one request a second, a second call waits for its turn instead of failing', async () => {
+test('with one request a second, a second call waits and is tried again instead of failing', async () => {
   account = await limited.account({ pack: 0, credits: 200 });
   const call = () => send({ to: limited, body: listMonitors });
   for (const { body } of [await call(), await call(), await call()]) expect(body.result?.isError).toBeUndefined();

@@ -85,7 +85,7 @@ describe('a text and a rule that are not stored', () => {
   });
 });
 
-describe('a thing that the service saw', () => {
+describe('an item that the service saw', () => {
   test('a recorded one has its match, though the rule has changed since', async () => {
     const { id } = await api.monitor(owner.apiKey, { keywords: ['rust'] });
     await see('t1_recorded');
@@ -140,7 +140,7 @@ describe('a thing that the service saw', () => {
     expect(outcome(unknown)).toEqual(['not_archived', undefined]);
   });
 
-  test('500 things are explained in 24 hours, known or not', async () => {
+  test('500 items are explained in 24 hours, known or not', async () => {
     const reader = await api.account({ pack: 79 });
     const { id } = await api.monitor(reader.apiKey, { keywords: ['rust'] });
     await see('t1_free');

@@ -215,7 +215,7 @@ describe('a preview', () => {
     expect([type, JSON.parse(data)]).toMatchObject(['result', { total, by_day, samples, exact: true }]);
   });
 
-  test('answers 503 with Retry-After while two others run, and while the archive is away; then works again', async () => {
+  test('answers 503 with Retry-After while two others run, and while the archive is unavailable; then works again', async () => {
     proxy.freeze();
     const before = sent.statements;
     const running = [preview({ keywords: ['zinc'] }), preview({ keywords: ['zinc'] })];

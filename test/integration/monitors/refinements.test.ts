@@ -118,7 +118,7 @@ test.each(CHANGES)('PATCH sets, changes and removes %s, each a version of the ru
   expect(rows).toEqual([{ refinements: null, thread_once: false }]);
 });
 
-test('PATCH is judged by the monitor as it is after the change', async () => {
+test('PATCH is checked on the monitor as it is after the change', async () => {
   const words = (count: number) => Array.from({ length: count }, (_, at) => `word${at}`);
   const { id } = await created({ keywords: words(15), terms: [{ text: 'hiring' }], languages: ['en'] });
   expect(messageOf(await patch(id, { keywords: words(20) }))).toContain('terms: must have at most 20 terms together');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commentListing } from '../../../schemas/api/reading.ts';
 import type { CommentItem } from '../../../schemas/api/reading.ts';
 import { byTime } from '../../../services/api/reading/comment-search.ts';
-import type { CommentsWanted } from '../../../services/api/reading/comment-search.ts';
+import type { CommentQuery } from '../../../services/api/reading/comment-search.ts';
 import { insertItems } from '../../../shared/archive/archive-rows.ts';
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
@@ -161,9 +161,9 @@ test('by time comes everything once, the latest created first, also what was see
   });
   await insertItems(db.pool, clickhouse, items);
   const { signal } = new AbortController();
-  const deps = { clickhouse, ask: <T>(read: (ending: AbortSignal) => Promise<T>) => read(signal) };
+  const deps = { clickhouse, queryArchive: <T>(read: (ending: AbortSignal) => Promise<T>) => read(signal) };
   const wanted = { terms: ['cashew'], words: ['cashew'], subreddit: undefined, since: undefined, now };
-  const listed = async (...asked: [wanted: CommentsWanted, after?: ArchivedComment]) => {
+  const listed = async (...asked: [wanted: CommentQuery, after?: ArchivedComment]) => {
     const comments: ArchivedComment[] = [];
     for await (const page of byTime(deps, asked[0], asked[1])) comments.push(...page);
     return comments;

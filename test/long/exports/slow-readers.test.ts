@@ -21,7 +21,7 @@ let sockets: Socket[] = [];
 
 beforeAll(async () => {
   db = await createTestDatabase();
-  api = await startTestApi(db.pool, { exportTiming: { stallMs: 60_000, wholeMs: WHOLE_MS } });
+  api = await startTestApi(db.pool, { exportTiming: { stallMs: 60_000, deadlineMs: WHOLE_MS } });
 });
 afterEach(() => {
   for (const socket of sockets) socket.destroy();

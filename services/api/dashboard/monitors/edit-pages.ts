@@ -26,7 +26,7 @@ import {
   ruleInWords,
   ruleOf,
   ruleOfMonitor,
-  said,
+  inWords,
   secretShownOnce,
   warningsNotice,
 } from './monitor-frame.ts';
@@ -36,13 +36,13 @@ export const editPages: PageRoute[] = [
   post('/monitors/new', create),
   get('/monitors/:id/edit', async (request) => {
     const monitor = await readMonitor(request);
-    return editPage(request, monitor, { values: valuesOfMonitor(monitor), saidBack: wordsOf(monitor) });
+    return editPage(request, monitor, { values: valuesOfMonitor(monitor), ruleWords: wordsOf(monitor) });
   }),
   post('/monitors/:id/edit', change),
 ];
 
 /** The state of a form after a button that only changes what the form shows. */
-type Filled = Partial<Pick<MonitorForm, 'values' | 'problems' | 'query' | 'saidBack' | 'preview'>>;
+type Filled = Partial<Pick<MonitorForm, 'values' | 'problems' | 'query' | 'ruleWords' | 'preview'>>;
 
 function newPage(request: PageRequest, filled: Filled): ShownPage {
   // Pressing the button twice sends the same key, so one monitor is created and charged.
@@ -69,8 +69,8 @@ async function create(request: PageRequest): Promise<PageResponse> {
   const values = valuesOfForm(request.form);
   try {
     const key = request.form.text('idempotency_key');
-    const asked = { body: createBody(values), ...(key !== '' && { idempotencyKey: key }) };
-    const { body } = await request.call('post', '/v1/monitors', asked);
+    const wanted = { body: createBody(values), ...(key !== '' && { idempotencyKey: key }) };
+    const { body } = await request.call('post', '/v1/monitors', wanted);
     return createdPage(request, body as CreatedBody);
   } catch (error) {
     return newPage(request, { values, problems: monitorProblems(error, values) });
@@ -88,7 +88,7 @@ function createdPage({ path }: PageRequest, { monitor, webhook_secret: secret, w
   return {
     title: 'The monitor runs',
     content: html`${notice('good', `“${name}” matches everything that enters from now on.`)} ${warningsNotice(warnings)}
-      ${(url === null || kind === 'generic') && secretShownOnce(secret)} ${said(ruleInWords(ruleOfMonitor(monitor)))}
+      ${(url === null || kind === 'generic') && secretShownOnce(secret)} ${inWords(ruleInWords(ruleOfMonitor(monitor)))}
       <p class="actions">
         <a class="button" href="${path(`/monitors/${id}`)}">See its matches</a>
         ${url !== null && html`<a class="button quiet" href="${path(`/monitors/${id}/webhook`)}">Test its webhook</a>`}
@@ -105,7 +105,7 @@ async function change(request: PageRequest): Promise<PageResponse> {
     const { body } = await request.call('patch', '/v1/monitors/:id', { body: changeBody(values) });
     const { monitor: changed, warnings } = body as Omit<CreatedBody, 'webhook_secret'>;
     if (warnings === undefined) return { redirect: `/monitors/${monitor.id}?done=changed` };
-    return editPage(request, changed, { values: valuesOfMonitor(changed), saidBack: wordsOf(changed) }, warnings);
+    return editPage(request, changed, { values: valuesOfMonitor(changed), ruleWords: wordsOf(changed) }, warnings);
   } catch (error) {
     return editPage(request, monitor, { values, problems: monitorProblems(error, values) });
   }
@@ -141,11 +141,11 @@ async function fill(request: PageRequest): Promise<Filled | undefined> {
   try {
     if (wanted === 'say') {
       refuseFaults(checkNewRule(ruleOfValues(typed.values)).faults);
-      return { ...typed, saidBack: wordsOfValues(typed.values) };
+      return { ...typed, ruleWords: wordsOfValues(typed.values) };
     }
     const { body } = await request.call('post', '/v1/monitors/parse', { body: { query: typed.query } });
     const values = { ...typed.values, ...valuesOfRule((body as ParsedQuery).settings) };
-    return { ...typed, values, saidBack: wordsOfValues(values) };
+    return { ...typed, values, ruleWords: wordsOfValues(values) };
   } catch (error) {
     // The refusal of a rule as text names its position and has a caret under it.
     const isOfText = error instanceof ApiError && error.position !== undefined;
@@ -178,14 +178,14 @@ function wordsOfValues(values: MonitorFormValues): string[] {
   return ruleInWords(ruleOf(ruleOfValues(values)));
 }
 
-/** Each is found in its field again, which takes time. */
-const MOST_SHOWN = 50;
+/** For each, its field is searched for the faulty entry. */
+const MAX_SHOWN = 50;
 
 /** The message for each faulty field, with the entries as typed. @throws what the person cannot fix */
 function monitorProblems(error: unknown, values: MonitorFormValues): FieldProblems {
   if (!(error instanceof ApiError) || error.faults.length === 0) return problemsOf(error);
   return joinedProblems(
-    error.faults.slice(0, MOST_SHOWN).map(({ field, message }) => {
+    error.faults.slice(0, MAX_SHOWN).map(({ field, message }) => {
       const { name, entry } = entryOf(values, field.replace(/^settings\./, ''));
       return [name.replace(/^include_/, ''), entry === undefined ? message : `“${entry}” ${message}`];
     }),

@@ -72,15 +72,15 @@ export interface Highlights {
   body: TextRange[];
 }
 
-/** Each is a search of the texts. */
-const MOST_TERMS = 50;
+/** For each, the texts are searched. */
+const MAX_TERMS = 50;
 
-/** Includes terms that only an earlier version had. The title of a comment's post gets only those it lacks itself. */
+/** Includes terms that only an earlier version had. The title of a comment's post gets those that the comment lacks. */
 export function highlightsOf(match: MonitorMatch): Highlights {
   const { kind, title, body: text, subreddit, matched_terms: terms } = match;
   const item = { kind, title, text, subreddit, nsfw: false };
   const highlights: Highlights = { title: [], body: [] };
-  for (const term of terms.slice(0, MOST_TERMS)) {
+  for (const term of terms.slice(0, MAX_TERMS)) {
     const positions = positionsOfTerm(term, item);
     const [body, others] = [true, false].map((isBody) =>
       positions.filter(({ field }) => (field === 'text') === isBody),
@@ -122,10 +122,10 @@ function wholeCharacter(text: string, position: number): number {
   return isInside ? position - 1 : position;
 }
 
-/** Why something matched or did not: today's rule beside the content as it was first seen, and what happened to it. */
+/** Why an item matched or not: today's rule, the content as it was first seen, and what happened to it. */
 export const explanationPages: PageRoute[] = [
   get('/monitors/:id/matches/:match', showMatch),
-  get('/monitors/:id/explain', showThing),
+  get('/monitors/:id/explain', showItem),
 ];
 
 async function showMatch(request: PageRequest): Promise<ShownPage> {
@@ -138,7 +138,7 @@ async function showMatch(request: PageRequest): Promise<ShownPage> {
   };
 }
 
-async function showThing(request: PageRequest): Promise<ShownPage> {
+async function showItem(request: PageRequest): Promise<ShownPage> {
   const thing = request.query.text('thing');
   await readMonitor(request);
   const { value: explained, problems } =
@@ -156,7 +156,7 @@ async function showThing(request: PageRequest): Promise<ShownPage> {
         })}
         <div class="actions"><button>Explain</button></div>
       </form>
-      ${explained && thingExplained(explained)}`,
+      ${explained && itemExplanation(explained)}`,
   });
 }
 
@@ -164,7 +164,7 @@ async function explain(request: PageRequest, thing: string): Promise<ItemExplana
   return (await request.read('/v1/monitors/:id/explain', { query: { thing } })) as ItemExplanation;
 }
 
-function thingExplained(explained: ItemExplanation): Html {
+function itemExplanation(explained: ItemExplanation): Html {
   const { matched, item } = explained;
   const summary =
     matched === null

@@ -65,7 +65,7 @@ export function valuesOfRule(
   };
 }
 
-/** As the API has it. Empty conditions are empty lists, so a change removes them. @throws ApiError invalid_request */
+/** In the API's form. Empty conditions are empty lists, so a change removes them. @throws ApiError invalid_request */
 export function ruleOfValues(values: MonitorFormValues): Required<RuleSettingsResource> {
   const faults: Fault[] = [];
   const terms = readTermLines(linesOf(values.terms), faults);
@@ -78,7 +78,7 @@ export function ruleOfValues(values: MonitorFormValues): Required<RuleSettingsRe
     terms: termResources,
     require,
     languages: values.languages.split(/[\s,;]+/).filter((code) => code !== ''),
-    // The API says which texts there are.
+    // The API checks the names.
     match_in: values.match_in as Required<RuleSettingsResource>['match_in'],
     posts: values.posts,
     comments: values.comments,

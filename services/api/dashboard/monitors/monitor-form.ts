@@ -7,7 +7,7 @@ import { checkbox, field, fieldset, notice, number, otherProblems, select, textA
 import { BACKFILL_HOURS } from './trends-page.ts';
 import { markedExcerpt, markedText } from './matches.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
-import { said } from './monitor-frame.ts';
+import { inWords } from './monitor-frame.ts';
 
 export interface MonitorForm {
   values: MonitorFormValues;
@@ -17,7 +17,7 @@ export interface MonitorForm {
   submit: string;
   cost: HtmlValue;
   query?: string;
-  saidBack?: readonly string[] | undefined;
+  ruleWords?: readonly string[] | undefined;
   /** Of a monitor that is created: it may find earlier matches too. */
   isNew?: boolean;
   preview?: PreviewAnswer | undefined;
@@ -61,7 +61,7 @@ export function monitorForm(request: PageRequest, form: MonitorForm): Html {
         options: [['', 'None: only what enters from now on'], ...BACKFILL_HOURS],
       })
     }
-    ${advanced(form)} ${said(form.saidBack)}
+    ${advanced(form)} ${inWords(form.ruleWords)}
     <div class="actions">
       <button>${submit}</button>
       <button class="quiet" name="do" value="try">Try it</button>
@@ -155,7 +155,7 @@ function asText({ query = '', problems }: MonitorForm): Html {
   </details>`;
 }
 
-/** Shown of each list; the API has all. */
+/** Entries shown of each list; the API has all. */
 const SHOWN = 8;
 
 /** What the rule in a form would have found. It stands in the form: a suggestion is a button that fills a field. */

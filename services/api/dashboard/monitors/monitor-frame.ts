@@ -130,7 +130,7 @@ export function secretShownOnce(secret: string): Html {
     ${copyable('secret', secret, 'the secret')}`;
 }
 
-export function said(sentences: readonly string[] | undefined): HtmlValue {
+export function inWords(sentences: readonly string[] | undefined): HtmlValue {
   return (
     sentences !== undefined &&
     html`<div class="notice" id="said">
@@ -150,7 +150,7 @@ export function warningsNotice(warnings: readonly RuleWarning[] | undefined): Ht
   );
 }
 
-/** A rule as the API has it, in the form that matching and its textual form use. What is absent has its usual value. */
+/** Converts a rule of the API to the form that matching uses. What is absent has its usual value. */
 export function ruleOf(settings: RuleSettingsResource): RuleSettings {
   const { keywords = [], exclude = [], subreddits = [], posts = true, comments = true, nsfw = false } = settings;
   const { terms, require, match_in: matchIn, authors, languages, thread_once: threadOnce = false } = settings;
@@ -180,10 +180,10 @@ export function ruleOfMonitor(monitor: Monitor): RuleSettings {
 
 const LANGUAGE_NAMES = new Intl.DisplayNames('en', { type: 'language' });
 
-/** Used only to tell what terms consist of. It stays empty. */
+/** Only classifies terms. It stays empty. */
 const TERMS = new TermIndex();
 
-/** For its owner to compare with what was meant. Plain text: it holds what people wrote. */
+/** A rule in sentences, for its owner to check. Plain text, because it holds what people wrote. */
 export function ruleInWords(rule: RuleSettings): string[] {
   const { keywords, terms = [], require = [], exclude, matchIn = [], authors = [], excludeAuthors = [] } = rule;
   const where = matchIn.length === 0 ? '' : `, only in ${oneOf(matchIn.map((text) => WHERE[text]))}`;

@@ -36,7 +36,7 @@ import {
   ruleInWords,
   ruleOfMonitor,
   runButtons,
-  said,
+  inWords,
   stateInWords,
 } from './monitor-frame.ts';
 
@@ -45,13 +45,13 @@ type Deps = Pick<DashboardDeps, 'pool' | 'liveTails'>;
 const CHART_DAYS = 30;
 /** The chart of terms counts this many of the newest matches: 4 ms. All of 10,000 would take 30 ms. */
 const NEWEST = 2_000;
-const MOST_TERMS = 20;
+const MAX_TERMS = 20;
 const PER_PAGE = 25;
 const MUTES = '/monitors/:id/mutes';
 /** Entries that stay on the page while new ones arrive. */
-const MOST_LIVE = 100;
+const MAX_LIVE = 100;
 
-/** All monitors; and one with its matches, the stream of further ones as the markup of their entries, and its mutes. */
+/** The list of monitors; a monitor with its matches and the stream of new ones as markup; its mutes. */
 export function monitorPages(deps: Deps): PageRoute[] {
   return [
     get('/monitors', (request) => showList(deps, request)),
@@ -80,14 +80,14 @@ async function show({ pool }: Deps, request: PageRequest): Promise<ShownPage> {
   const [found, days, terms] = await Promise.all([
     attempt(request.read('/v1/monitors/:id/matches', { query })),
     readMonitorMatchesByDay(pool, id, CHART_DAYS),
-    readMatchesByTerm(pool, id, { newest: NEWEST, limit: MOST_TERMS }),
+    readMatchesByTerm(pool, id, { newest: NEWEST, limit: MAX_TERMS }),
   ]);
   return monitorPage(request, '', {
     title: monitor.name,
     problems: found.problems,
     content: html`${monitorFigures(request, shown)}
       <div class="actions">${runButtons(request, monitor)}</div>
-      ${said(ruleInWords(ruleOfMonitor(monitor)))}
+      ${inWords(ruleInWords(ruleOfMonitor(monitor)))}
       <h2>Matches</h2>
       ${filterForm(request, found.problems)} ${found.value && matches(request, found.value as MatchPage)}
       <h2>Counts</h2>
@@ -166,7 +166,7 @@ function matches(request: PageRequest, { items, before }: MatchPage): HtmlValue 
   const isNewest = Object.keys(matchFilter(request)).length === 0;
   const page = request.path(`/monitors/${request.id}`);
   const after = items[0] && `?after=${items[0].id}`;
-  const live = isNewest && html`data-stream="${page}/stream${after}" data-limit="${MOST_LIVE}"`;
+  const live = isNewest && html`data-stream="${page}/stream${after}" data-limit="${MAX_LIVE}"`;
   const older = before !== null && new URLSearchParams({ ...request.query.given(FILTERS), before }).toString();
   return html`<ol class="items" aria-label="Matches, the newest first" ${live}>
       ${items.map((match) => matchEntry(request, match))}

@@ -32,7 +32,7 @@ const HOUR_MS = 3_600_000;
 const COMMUNITIES_SHOWN = 10;
 const FEED = '/monitors/:id/feed';
 
-/** What a monitor found over time, what it would have found earlier, and how its matches leave without a webhook. */
+/** Trends, earlier matches, exports and the feed of a monitor. */
 export function historyPages(pool: Queryable): PageRoute[] {
   return [
     get('/monitors/:id/trends', show),
@@ -248,7 +248,6 @@ const FORMATS: Readonly<Record<ExportFormat, string>> = {
   parquet: 'Parquet, for analysis',
 };
 
-/** How matches leave this service without a webhook: as files, and as a feed. */
 async function showExport(pool: Queryable, request: PageRequest, first: HtmlValue = ''): Promise<ShownPage> {
   const { name } = await readMonitor(request);
   const file = (format: ExportFormat) => request.path(`/monitors/${request.id}/export/${format}`);

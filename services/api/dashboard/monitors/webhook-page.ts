@@ -34,7 +34,7 @@ import {
   secretShownOnce,
 } from './monitor-frame.ts';
 
-/** A monitor's webhook: how it does, a test, its secret, code that receives it, and every attempt with its answer. */
+/** A monitor's webhook: its state, a test, its secret, code of a receiver, and every attempt with its answer. */
 export const webhookPages: PageRoute[] = [
   get('/monitors/:id/webhook', (request) => show(request)),
   post('/monitors/:id/test', test),
@@ -135,7 +135,7 @@ function receivers({ name, webhook_url: webhookUrl }: Monitor): Html {
 export function receiverCode({ name, webhookUrl }: { name: string; webhookUrl: string | null }) {
   // The path of a webhook may be a secret.
   const host = webhookUrl === null ? undefined : URL.parse(webhookUrl)?.host;
-  // So that no name ends the comment that it stands in.
+  // A line break in the name would end the comment.
   const about = `Receives the matches of ${name}${host === undefined ? '' : ` at ${host}`}`.replace(
     /[\p{C}\u2028\u2029]/gu,
     ' ',
@@ -182,12 +182,12 @@ async function showDeliveries(request: PageRequest): Promise<ShownPage> {
 function resentNotice({ query }: PageRequest): HtmlValue {
   if (query.text('done') !== 'resent') return false;
   const count = Number(query.text('queued'));
-  const said =
+  const message =
     Number.isSafeInteger(count) && count > 0
       ? `${number(count)} queued.`
       : (REASONS.get(query.text('reason')) ?? 'Nothing to send.');
   const more = query.text('more') === 'yes' && ' There are more: press again when these are sent.';
-  return notice('good', html`${said}${more}`);
+  return notice('good', html`${message}${more}`);
 }
 
 function filterForm(request: PageRequest, problems: FieldProblems): Html {
@@ -224,8 +224,8 @@ function attemptsTable(request: PageRequest, items: readonly DeliveryLogEntry[])
 async function resend(request: PageRequest): Promise<PageResponse> {
   const [ids, status] = [request.form.all('match_ids'), request.form.text('status')];
   const body = ids.length > 0 ? { match_ids: ids } : { status };
-  const answer = await request.call('post', '/v1/monitors/:id/redeliver', { body });
-  const { queued, more, reason } = answer.body as Redelivery;
+  const response = await request.call('post', '/v1/monitors/:id/redeliver', { body });
+  const { queued, more, reason } = response.body as Redelivery;
   const rest = `${more ? '&more=yes' : ''}${reason === undefined ? '' : `&reason=${reason}`}`;
   return { redirect: `/monitors/${request.id}/deliveries?done=resent&queued=${queued}${rest}` };
 }
@@ -240,7 +240,7 @@ const EVENT_STATES: Readonly<Record<EventLogEntry['delivery_status'], string>> =
   skipped: 'not sent: there was no webhook',
 };
 
-/** The digests and spikes that were sent to a monitor's webhook. Nothing when it has none and none is asked for. */
+/** The digests and spikes that were sent to a monitor's webhook. Nothing where there are and will be none. */
 async function eventsSection(request: PageRequest, monitor: Monitor): Promise<HtmlValue> {
   const after = request.query.text(EVENTS_AFTER);
   const query = { limit: String(EVENTS_PER_PAGE), ...(after !== '' && { after }) };

@@ -9,8 +9,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('work whose turn does not come within five seconds is given up, and nothing runs beside another', async () => {
-  const turns = new PacedSemaphore('coverage');
+test('work that cannot begin within five seconds is given up, and nothing runs beside another', async () => {
+  const semaphore = new PacedSemaphore('coverage');
   let running = 0;
   let most = 0;
   const work = async () => {
@@ -19,13 +19,13 @@ test('work whose turn does not come within five seconds is given up, and nothing
     await delay(10_000);
     running -= 1;
   };
-  const first = turns.take('acc_a', work);
-  const given = expect(turns.take('acc_b', work)).rejects.toMatchObject({ status: 503, retryAfter: 5 });
+  const first = semaphore.run('acc_a', work);
+  const given = expect(semaphore.run('acc_b', work)).rejects.toMatchObject({ status: 503, retryAfter: 5 });
   await vi.advanceTimersByTimeAsync(5_000);
   await given;
   await vi.advanceTimersByTimeAsync(3_000);
-  // Its turn comes after 10 s and a rest of 2 s.
-  const last = turns.take('acc_c', work);
+  // It begins after 10 s and a rest of 2 s.
+  const last = semaphore.run('acc_c', work);
   await vi.advanceTimersByTimeAsync(15_000);
   await Promise.all([first, last]);
   expect(most).toBe(1);

@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A Postgres that answers a read of a page when it is told to, and the monitors that read, in order. */
 function createDatabase() {
@@ -29,7 +29,7 @@ function createDatabase() {
     reads,
     answer: async (rows: unknown[] = [{ end: null, seq: null }]) => {
       answers.shift()!(rows);
-      await turn();
+      await settle();
     },
   };
 }
@@ -49,11 +49,11 @@ async function open(tails: LiveTails, monitorId: string, most = Infinity) {
       if (pieces.length >= most) await new Promise((resolve) => stream.ended.addEventListener('abort', resolve));
     }
   })();
-  await turn();
+  await settle();
   return { stream, pieces, ended };
 }
 
-test('a stream that waits for its turn sends comments; when its client takes none, the turn goes to the next', async () => {
+test('a stream that waits for a read sends comments; when its client takes none, the next stream reads', async () => {
   const { db, reads, answer } = createDatabase();
   const tails = createTails(db);
   for (const name of ['1', '2', '3', '4']) await open(tails, name);
@@ -61,7 +61,7 @@ test('a stream that waits for its turn sends comments; when its client takes non
   const patient = await open(tails, 'patient');
   for (let beats = 0; beats < 3; beats++) {
     await vi.advanceTimersByTimeAsync(15_000);
-    await turn();
+    await settle();
   }
   expect(stuck.pieces.slice(1)).toEqual([':\n\n']);
   expect(patient.pieces.slice(1)).toEqual([':\n\n', ':\n\n', ':\n\n']);

@@ -5,7 +5,7 @@ import type { Rule } from '../../../../../shared/matching/rule.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
 
 const rule: Rule = { keywords: ['rust'], exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
-const asked = { days: 30, gone: undefined, budgetMs: 20 };
+const asked = { days: 30, disconnected: undefined, budgetMs: 20 };
 
 /** An archive whose first answer comes when the client's time is up, and that gives no other. */
 function slowArchive() {

@@ -155,7 +155,7 @@ const NEEDED: Record<string, RegExp> = {
 interface Listed {
   kind: string;
   things: object[];
-  read: (source: ForumSource) => Promise<{ entries: { item: object }[]; unreadable: number }>;
+  read: (source: ForumSource) => Promise<{ entries: { item: object }[]; malformed: number }>;
   schema: { parse: (item: unknown) => unknown };
 }
 const LISTED: Listed[] = [
@@ -172,12 +172,12 @@ test.each(LISTED)('a damaged $kind is read without the damaged part, or left out
     for (const { path, copy } of damaged(thing)) {
       const page = await read(sourceOf(listingOf(nodeOf(kind, copy), nodeOf(kind, thing))));
       expect(page.entries.at(-1), path).toEqual(neighbour);
-      expect([page.entries.length, page.unreadable], path).toEqual(page.unreadable === 0 ? [2, 0] : [1, 1]);
-      expect(page.unreadable === 0 || NEEDED[kind]!.test(path), path).toBe(true);
+      expect([page.entries.length, page.malformed], path).toEqual(page.malformed === 0 ? [2, 0] : [1, 1]);
+      expect(page.malformed === 0 || NEEDED[kind]!.test(path), path).toBe(true);
       schema.parse(page.entries[0]!.item);
     }
     for (const child of [undefined, null, false, 7, 'x', {}, []]) {
-      expect(await read(sourceOf(listingOf(child, nodeOf(kind, thing))))).toMatchObject({ unreadable: 1 });
+      expect(await read(sourceOf(listingOf(child, nodeOf(kind, thing))))).toMatchObject({ malformed: 1 });
     }
   }
 });
