@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { timestamp } from '../messages/forum-item.ts';
 import { givenName, queryInteger } from './common.ts';
 
-/** Answer of GET /v1/account. */
+/** Response of GET /v1/account. */
 export const account = z
   .strictObject({
     id: z.string(),
@@ -114,7 +114,7 @@ export const usageItem = z
 
 export type UsageItem = z.infer<typeof usageItem>;
 
-/** Answer of GET /v1/account/usage. */
+/** Response of GET /v1/account/usage. */
 export const usage = z
   .strictObject({
     by: usageGrouping.describe('What charges are grouped by.'),

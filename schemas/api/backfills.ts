@@ -11,7 +11,7 @@ export const backfillState = z
 
 const count = z.number().int().min(0);
 
-/** A run of a backfill in answers. */
+/** A run of a backfill in responses. */
 export const backfill = z
   .strictObject({
     id: z.string(),
@@ -35,10 +35,10 @@ export const backfill = z
 
 export type Backfill = z.infer<typeof backfill>;
 
-/** Answer of POST /v1/monitors/{id}/backfill. */
+/** Response of POST /v1/monitors/{id}/backfill. */
 export const backfillAnswer = z.strictObject({ backfill }).meta({ id: 'BackfillAnswer' });
 
-/** Answer of GET /v1/monitors/{id}/backfill. */
+/** Response of GET /v1/monitors/{id}/backfill. */
 export const backfillList = z
   .strictObject({ items: z.array(backfill).describe('The newest 20, newest first.') })
   .meta({ id: 'BackfillList' });

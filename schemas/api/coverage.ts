@@ -78,7 +78,7 @@ export const coverageGap = z
 
 export type CoverageGap = z.infer<typeof coverageGap>;
 
-/** Answer of GET /v1/coverage. */
+/** Response of GET /v1/coverage. */
 export const coverage = z
   .strictObject({
     from: timestamp.describe('Start of the first hour.'),
@@ -93,7 +93,7 @@ export const coverage = z
 export type Coverage = z.infer<typeof coverage>;
 
 const TIME = 'must be a time like 2026-03-04T10:00:00Z';
-/** The answer cannot express times before the year 0. */
+/** The response cannot express times before the year 0. */
 const time = z.iso.datetime({ offset: true, error: TIME }).refine((text) => !text.startsWith('0000'), TIME);
 
 /** Query of GET /v1/coverage. The service checks that the times fit together. */

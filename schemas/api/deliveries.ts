@@ -86,7 +86,7 @@ export const redeliverBody = z
   })
   .meta({ id: 'Redeliver' });
 
-/** Answer of POST /v1/monitors/{id}/redeliver. */
+/** Response of POST /v1/monitors/{id}/redeliver. */
 export const redelivery = z
   .strictObject({
     queued: z
@@ -171,7 +171,7 @@ export const eventLogQuery = z.strictObject({
     .describe('The `after` of the previous page: returns the events before its last one.'),
 });
 
-/** Answer of POST /v1/monitors/{id}/test. */
+/** Response of POST /v1/monitors/{id}/test. */
 export const testDelivery = z
   .strictObject({
     delivered: z.boolean().describe('Whether the endpoint answered 2xx.'),

@@ -49,7 +49,7 @@ export const liveTailQuery = z.strictObject({
 /** Why the server ended a stream permanently. `session_ended` is sent only to pages of the dashboard. */
 export type LiveTailEnd = 'monitor_deleted' | 'key_revoked' | 'session_ended' | 'account_frozen' | 'account_deleted';
 
-/** Answer of POST /v1/monitors/{id}/feed-token. */
+/** Response of POST /v1/monitors/{id}/feed-token. */
 export const feedAddresses = z
   .strictObject({
     atom_url: z.url().describe('The feed in Atom (RFC 4287). Whoever has the address can read the matches.'),
@@ -59,10 +59,10 @@ export const feedAddresses = z
 
 export type FeedAddresses = z.infer<typeof feedAddresses>;
 
-/** Answer of DELETE /v1/monitors/{id}/feed-token. */
+/** Response of DELETE /v1/monitors/{id}/feed-token. */
 export const feedRevoked = z.strictObject({ status: z.literal('revoked') }).meta({ id: 'FeedRevoked' });
 
-/** Answer of GET /feeds/{token}.json, by https://www.jsonfeed.org/version/1.1/. */
+/** Response of GET /feeds/{token}.json, by https://www.jsonfeed.org/version/1.1/. */
 export const jsonFeed = z
   .strictObject({
     version: z.literal('https://jsonfeed.org/version/1.1'),

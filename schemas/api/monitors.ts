@@ -3,7 +3,7 @@ import { timestamp } from '../messages/forum-item.ts';
 import { backfill, backfillHours } from './backfills.ts';
 import { givenName, storableString } from './common.ts';
 
-/** The conditions that most monitors do not have. The same shapes in requests and in answers. */
+/** The conditions that most monitors do not have. The same shapes in requests and in responses. */
 
 export const searchedText = z.enum(['title', 'body', 'post_title']);
 
@@ -36,7 +36,7 @@ const texts = z.array(searchedText);
 const names = z.array(storableString).meta({ maxItems: 50 });
 const languages = z.array(storableString.meta({ pattern: '^([a-z]{2}|und)$' })).meta({ maxItems: 50 });
 
-/** What the members of a rule mean, in requests as in answers. */
+/** What the members of a rule mean, in requests as in responses. */
 const MEANING = {
   keywords:
     'An item matches when it contains one of these. They match whole words in any case; several words form a phrase; Chinese, Japanese and Korean terms match anywhere. Each has two or more characters or is one emoji. At least one, unless there are `terms`.',
@@ -63,7 +63,7 @@ const MEANING = {
     'Sends matches together instead of one by one, each full hour or each midnight (UTC): as one `monitor.digest` event to the webhook, or by mail to the address of the account when the monitor has none; an account without an address that mail can be sent to needs a `webhook_url`. At most 100 matches each; nothing is sent without matches.',
 };
 
-/** Members of a monitor in answers: absent when they are not used. */
+/** Members of a monitor in responses: absent when they are not used. */
 export const refinementFields = {
   terms: conditionedTerms.optional().describe(MEANING.terms),
   require: require.optional().describe(MEANING.require),
@@ -95,7 +95,7 @@ export type RefinementChanges = z.infer<z.ZodObject<typeof refinementChanges>>;
 const digestPeriod = z.enum(['hourly', 'daily']);
 export type DigestPeriod = z.infer<typeof digestPeriod>;
 
-/** Members of a monitor in answers: absent when they are not used. */
+/** Members of a monitor in responses: absent when they are not used. */
 export const optionFields = {
   spike_webhook: z.boolean().optional().describe(MEANING.spike_webhook),
   digest: digestPeriod.optional().describe(MEANING.digest),
@@ -135,7 +135,7 @@ export const ruleSettings = z
 
 export type RuleSettingsResource = z.infer<typeof ruleSettings>;
 
-/** Answer of POST /v1/monitors/parse. */
+/** Response of POST /v1/monitors/parse. */
 export const parsedQuery = z.strictObject({ settings: ruleSettings }).meta({ id: 'ParsedQuery' });
 
 export type ParsedQuery = z.infer<typeof parsedQuery>;
@@ -146,7 +146,7 @@ export type WebhookKind = z.infer<typeof webhookKind>;
 export const monitorStatus = z.enum(['active', 'paused', 'paused_balance', 'deleted']);
 export type MonitorStatus = z.infer<typeof monitorStatus>;
 
-/** A monitor in answers of the API. */
+/** A monitor in responses of the API. */
 export const monitor = z
   .strictObject({
     id: z.string(),
@@ -279,7 +279,7 @@ const warnings = z
 
 const SECRET = 'Signs deliveries to generic webhooks. Shown only this once.';
 
-/** Answer of POST /v1/monitors. The secret appears only here. */
+/** Response of POST /v1/monitors. The secret appears only here. */
 export const createdMonitor = z
   .strictObject({
     monitor,
@@ -290,7 +290,7 @@ export const createdMonitor = z
   })
   .meta({ id: 'CreatedMonitor' });
 
-/** Answer of PATCH /v1/monitors/{id}. */
+/** Response of PATCH /v1/monitors/{id}. */
 export const updatedMonitor = z
   .strictObject({
     monitor,
@@ -298,7 +298,7 @@ export const updatedMonitor = z
   })
   .meta({ id: 'UpdatedMonitor' });
 
-/** Answer of GET /v1/monitors. */
+/** Response of GET /v1/monitors. */
 export const monitorList = z
   .strictObject({
     items: z.array(monitor),
@@ -308,12 +308,12 @@ export const monitorList = z
   })
   .meta({ id: 'MonitorList' });
 
-/** Answer of GET /v1/monitors/{id}. */
+/** Response of GET /v1/monitors/{id}. */
 export const monitorWithStats = z
   .strictObject({ monitor, stats: monitorStats, delivery: monitorDelivery })
   .meta({ id: 'MonitorWithStats' });
 export const monitorAnswer = z.strictObject({ monitor }).meta({ id: 'MonitorAnswer' });
-/** Answer of POST /v1/monitors/{id}/rotate-secret. */
+/** Response of POST /v1/monitors/{id}/rotate-secret. */
 export const rotatedSecret = z
   .strictObject({ webhook_secret: z.string().describe(SECRET) })
   .meta({ id: 'RotatedSecret' });
@@ -325,7 +325,7 @@ const communities = z.array(storableString).meta({ maxItems: 50, description: ME
 const NAME_MEANING = 'A name of your choice.';
 const WEBHOOK_URL = 'Where matches are sent: an `https://` URL with a public address.';
 
-/** Answers have `include_posts`; requests may use that name or `posts`. Where both are given, they must agree. */
+/** Responses have `include_posts`; requests may use that name or `posts`. Where both are given, they must agree. */
 interface Kinds {
   posts?: boolean | undefined;
   comments?: boolean | undefined;
@@ -431,7 +431,7 @@ export const muteKind = z.enum(['subreddit', 'author', 'thread']).meta({
 });
 export type MuteKind = z.infer<typeof muteKind>;
 
-/** A mute in answers: what a monitor does not record, whatever its rule says. */
+/** A mute in responses: what a monitor does not record, whatever its rule says. */
 export const monitorMute = z
   .strictObject({
     id: z.string(),
@@ -445,7 +445,7 @@ export const monitorMute = z
 
 export type MonitorMute = z.infer<typeof monitorMute>;
 
-/** Answer of GET /v1/monitors/{id}/mutes. */
+/** Response of GET /v1/monitors/{id}/mutes. */
 export const muteList = z
   .strictObject({
     items: z.array(monitorMute).describe('Oldest first.'),
@@ -453,10 +453,10 @@ export const muteList = z
   })
   .meta({ id: 'MuteList' });
 
-/** Answer of POST /v1/monitors/{id}/mutes. */
+/** Response of POST /v1/monitors/{id}/mutes. */
 export const muteAnswer = z.strictObject({ mute: monitorMute }).meta({ id: 'MuteAnswer' });
 
-/** Answer of DELETE /v1/monitors/{id}/mutes/{mute_id}. */
+/** Response of DELETE /v1/monitors/{id}/mutes/{mute_id}. */
 export const muteDeleted = z.strictObject({ status: z.literal('deleted') }).meta({ id: 'MuteDeleted' });
 
 /** Body of POST /v1/monitors/{id}/mutes. The service checks that the value fits its kind. */

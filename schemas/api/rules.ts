@@ -140,14 +140,14 @@ const explainedItem = z.strictObject({
   created_utc: timestamp,
 });
 
-/** Answer of POST /v1/monitors/explain. */
+/** Response of POST /v1/monitors/explain. */
 export const ruleExplanation = z
   .strictObject({ ...verdict, history: z.array(historyEvent).max(0).describe('Empty: a text has none.') })
   .meta({ id: 'RuleExplanation' });
 
 export type RuleExplanation = z.infer<typeof ruleExplanation>;
 
-/** Answer of GET /v1/monitors/{id}/explain. */
+/** Response of GET /v1/monitors/{id}/explain. */
 export const itemExplanation = z
   .strictObject({
     ...verdict,
@@ -262,7 +262,7 @@ const archiveFrom = timestamp
   .nullable()
   .describe('When the oldest item of the archive was seen; null when it is empty.');
 
-/** Answer of POST /v1/monitors/preview. */
+/** Response of POST /v1/monitors/preview. */
 export const previewAnswer = z
   .strictObject({
     total: count,
@@ -296,7 +296,7 @@ export type PreviewAnswer = z.infer<typeof previewAnswer>;
 
 const side = z.strictObject({ total: count, samples: z.array(previewSample) });
 
-/** Answer of POST /v1/monitors/{id}/diff. */
+/** Response of POST /v1/monitors/{id}/diff. */
 export const diffAnswer = z
   .strictObject({
     gained: side.describe('What the changed rule matches and the present one does not; the newest 20 as samples.'),

@@ -7,7 +7,7 @@ export const signupBody = z
   })
   .meta({ id: 'SignupRequest' });
 
-/** Answer of POST /api/agent/signup, the same whether or not the mailbox has an account. */
+/** Response of POST /api/agent/signup, the same whether or not the mailbox has an account. */
 export const codeSent = z
   .strictObject({
     status: z.literal('code_sent'),
@@ -37,7 +37,7 @@ export const recoverBody = z
   })
   .meta({ id: 'RecoverRequest' });
 
-/** Answer of POST /api/agent/recover, the same whether or not the mailbox has an account. */
+/** Response of POST /api/agent/recover, the same whether or not the mailbox has an account. */
 export const recoverySent = z
   .strictObject({
     status: z.literal('code_sent'),
@@ -57,14 +57,14 @@ export const recoverVerifyBody = z
   })
   .meta({ id: 'RecoverVerifyRequest' });
 
-/** Answer of POST /api/agent/recover/verify. The key appears only here. */
+/** Response of POST /api/agent/recover/verify. The key appears only here. */
 export const keyRecovered = z
   .strictObject({ api_key: z.string().describe('A key with all permissions. Shown only this once.') })
   .meta({ id: 'KeyRecovered' });
 
 export type KeyRecovered = z.infer<typeof keyRecovered>;
 
-/** Answer of POST /api/agent/verify. */
+/** Response of POST /api/agent/verify. */
 export const accountCreated = z
   .strictObject({
     status: z.literal('account_created'),

@@ -21,7 +21,7 @@ export const sqlBody = z
   })
   .meta({ id: 'SqlQuery' });
 
-/** Answer of POST /v1/sql as JSON. */
+/** Response of POST /v1/sql as JSON. */
 export const sqlAnswer = z
   .strictObject({
     columns: z

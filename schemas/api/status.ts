@@ -10,7 +10,7 @@ export type PartStatus = z.infer<typeof partStatus>;
 
 const part = { status: partStatus, message: z.string() };
 
-/** Answer of GET /status. */
+/** Response of GET /status. */
 export const serviceStatus = z
   .strictObject({
     status: z
@@ -33,7 +33,7 @@ export const serviceStatus = z
 
 export type ServiceStatus = z.infer<typeof serviceStatus>;
 
-/** Answers of GET /healthz and GET /readyz. */
+/** Responses of GET /healthz and GET /readyz. */
 export const health = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
 export const readiness = z
   .strictObject({ ready: z.boolean(), parts: z.record(z.string(), z.boolean()) })

@@ -62,7 +62,7 @@ export const spike = z
 
 export type SpikeResource = z.infer<typeof spike>;
 
-/** Answer of GET /v1/monitors/{id}/timeseries. */
+/** Response of GET /v1/monitors/{id}/timeseries. */
 export const timeseries = z
   .strictObject({
     interval: z.enum(['hour', 'day']),
@@ -111,7 +111,7 @@ export const latencyDay = z
 
 export type LatencyDay = z.infer<typeof latencyDay>;
 
-/** Answer of GET /v1/monitors/{id}/latency. */
+/** Response of GET /v1/monitors/{id}/latency. */
 export const latency = z.strictObject({ as_of: timestamp, items: z.array(latencyDay) }).meta({ id: 'Latency' });
 
 export type Latency = z.infer<typeof latency>;

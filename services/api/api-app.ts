@@ -92,7 +92,7 @@ export interface ApiAppDeps extends Omit<MonitorDeps, 'archiveSample' | 'siteUrl
 export function createApiApp(options: ApiAppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
-  // Answers are built from Postgres on each request, so hashing their bodies would save no work.
+  // Responses are built from Postgres on each request, so hashing their bodies would save no work.
   app.disable('etag');
   if (options.trustProxy !== undefined) app.set('trust proxy', trustProxySetting(options.trustProxy));
 

@@ -65,8 +65,8 @@ export async function startApi(options: ApiDeps): Promise<RunningApi> {
 }
 
 /**
- * Once draining has begun, each answer asks its client to close the connection, so that no client sends another request
- * on one that is about to be closed.
+ * Once draining has begun, each response asks its client to close the connection, so that no client sends another
+ * request on one that is about to be closed.
  */
 function closeConnectionsWhenDraining(server: Server): { begin(): void } {
   let isDraining = false;
@@ -106,7 +106,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 function stop(server: Server): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-    // A keep-alive connection becomes idle only after its answer, and would then keep the server open.
+    // A keep-alive connection becomes idle only after its response, and would then keep the server open.
     const closing = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     server.close(() => {
       clearTimeout(cut);

@@ -66,7 +66,7 @@ export async function listAccounts(db: Queryable, afterId: string | undefined): 
 }
 
 /** Remembers that an account signed in from a network (a /24 or a /64), and forgets all but the last five. */
-export async function rememberSignInNetwork(db: Queryable, accountId: string, network: string): Promise<void> {
+export async function recordSignInNetwork(db: Queryable, accountId: string, network: string): Promise<void> {
   // The lock keeps the address as it is: a change of it or a deletion under way comes first.
   await execute(db)`
     INSERT INTO sign_in_networks AS known (mailbox, networks)

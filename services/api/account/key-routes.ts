@@ -92,12 +92,12 @@ async function list({ pool }: AccountDeps, { caller }: RouteRequest): Promise<Ro
 
 type RequestedKey = z.output<typeof createKeyBody>;
 
-/** A repeat with the same Idempotency-Key gets the same key: a client that lost the answer has no other way to it. */
+/** A repeat with the same Idempotency-Key gets the same key: a client that lost the response has no other way to it. */
 async function create(deps: AccountDeps, request: RouteRequest<unknown, RequestedKey>): Promise<RouteResponse> {
   const { pool, secretBox } = deps;
   // Before the stored response is looked up: it holds the new key, which a weaker key must not get by a repeat.
   const requested = checkedKey(request);
-  // Set in the transaction: nothing must fail between the commit and the answer, which alone has the key.
+  // Set in the transaction: nothing must fail between the commit and the response, which alone has the key.
   let email: string | undefined;
   const { status, body, headers } = await runIdempotentRequest<RequestedKey>({
     pool,

@@ -151,7 +151,7 @@ export function browserInWords(userAgent: string): string {
   return `${nameIn(BROWSERS) ?? 'An unknown browser'}${system === undefined ? '' : ` on ${system}`}`;
 }
 
-/** Nobody should wait longer for an answer because a mail server is slow: the answer may hold a key, shown once. */
+/** Nobody should wait longer for a response because a mail server is slow: the response may hold a key, shown once. */
 const WAIT_MS = 3_000;
 
 /** Call it after the commit. A mail that cannot be sent is logged, not retried. @param about what, for the log */

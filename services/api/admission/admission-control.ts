@@ -207,7 +207,7 @@ function dayQuota(found: AdmittedRequest, { requestsPerDay }: RequestLimits): Qu
   return [{ name: 'day', limit: requestsPerDay, windowSeconds: DAY_SECONDS, remaining, fullInSeconds }];
 }
 
-/** Once the day is used up, the answer names the end of the day: waiting a second would not help. */
+/** Once the day is used up, the response names the end of the day: waiting a second would not help. */
 function limitError(found: AdmittedRequest, limits: RequestLimits): ApiError {
   const { burst, requestsPerSecond, requestsPerDay } = limits;
   if (requestsPerDay !== null && found.dayUsed + found.taken >= requestsPerDay) {

@@ -62,7 +62,7 @@ export function createAdmissionMiddleware(
     admit,
     async returnDailySlot(error: unknown, request, response, next) {
       const admission = admissions.get(request);
-      // A client that disconnected gets no answer, and the work done for it counts.
+      // A client that disconnected gets no response, and the work done for it counts.
       const isFree = !(error instanceof ClientDisconnected) && costsNoSlot(toApiError(error));
       if (admission && isFree && !response.headersSent) {
         await returnDailySlot(admissionControl, admission, response, requestLogger(logger, response));
@@ -74,8 +74,8 @@ export function createAdmissionMiddleware(
 }
 
 /**
- * Sets the headers that every answer to an admitted caller has: balance, limits, and that it must not be cached. Notes
- * the account for the log.
+ * Sets the headers that every response to an admitted caller has: balance, limits, and that it must not be cached.
+ * Notes the account for the log.
  */
 export function setAdmissionHeaders(response: Response, { caller, quotas }: Admission): void {
   noteAccount(response, caller.accountId);
@@ -91,8 +91,8 @@ export function costsNoSlot(refusal: ApiError | undefined): boolean {
 }
 
 /**
- * Returns the daily slot of a request that does not count, and updates the limits in its answer. Never throws: the
- * client must get the answer that explains the first failure.
+ * Returns the daily slot of a request that does not count, and updates the limits in its response. Never throws: the
+ * client must get the response that explains the first failure.
  */
 export async function returnDailySlot(
   admissionControl: AdmissionControl,

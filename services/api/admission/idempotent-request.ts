@@ -16,21 +16,21 @@ import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 
 export interface IdempotentRequestDeps<P> {
   pool: Pool;
-  /** Encrypts stored answers, which may contain secrets. */
+  /** Encrypts stored responses, which may contain secrets. */
   secretBox: SecretBox;
   request: RouteRequest;
   /** Validates the request; may use the network. */
   prepare: () => Promise<P>;
-  /** Does the work in the transaction that also stores the answer. */
+  /** Does the work in the transaction that also stores the response. */
   work: (client: PoolClient, prepared: P) => Promise<RouteResponse>;
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Runs a request. One with an `Idempotency-Key` runs once in 24 hours: a repeat gets the first answer and is free. The
- * key is claimed before every other lock of the transaction, so requests with the same key wait for each other and
- * cannot deadlock. Only successful answers are stored: after a refusal or a failure the request may be repeated.
+ * Runs a request. One with an `Idempotency-Key` runs once in 24 hours: a repeat gets the first response and is free.
+ * The key is claimed before every other lock of the transaction, so requests with the same key wait for each other and
+ * cannot deadlock. Only successful responses are stored: after a refusal or a failure the request may be repeated.
  *
  * @throws ApiError idempotency_conflict when the key was used with another body
  * @throws ApiError rate_limited when the account used too many keys in 24 hours; nothing was done then
@@ -39,11 +39,11 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
  */
 export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>): Promise<RouteResponse> {
   const { pool, request, prepare } = options;
-  // Rolls back when the client has disconnected: otherwise it would pay for an answer that it never received.
+  // Rolls back when the client has disconnected: otherwise it would pay for a response that it never received.
   const work: typeof options.work = async (client, prepared) => {
-    const answer = await options.work(client, prepared);
+    const response = await options.work(client, prepared);
     request.throwIfDisconnected();
-    return answer;
+    return response;
   };
   if (request.idempotencyKey === undefined) {
     const prepared = await prepare();
@@ -59,13 +59,13 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
   if (kept) return replay(options, key, bodyHash, kept);
   await refuseTooManyKeys(pool, key.accountId);
   const prepared = await prepare();
-  const answer = await inTransaction(pool, async (client) => {
+  const response = await inTransaction(pool, async (client) => {
     if (!(await claimIdempotencyKey(client, key, bodyHash))) return undefined;
     const { status, body, charged } = await work(client, prepared);
     await storeResponse(client, key, options.secretBox.seal(JSON.stringify({ status, body }), contextOfResponse(key)));
     return { status, body, ...(charged ? { charged } : {}) };
   });
-  if (answer) return answer;
+  if (response) return response;
   const first = await findStoredResponse(pool, key);
   if (!first) throw new Error('the stored answer of an idempotency key no longer exists');
   return replay(options, key, bodyHash, first);

@@ -30,11 +30,11 @@ import { ok, route } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import { coverageExample } from '../openapi/examples/coverage-examples.ts';
 
-/** How many gaps an answer lists. */
+/** How many gaps a response lists. */
 const MAX_GAPS = 200;
 /** Hours are measured every ten seconds. */
 const FRESH_MS = 5_000;
-/** An answer about 31 days has 0.7 MB. */
+/** A response about 31 days has 0.7 MB. */
 const MAX_RESPONSES = 16;
 
 interface CoverageDeps {
@@ -44,11 +44,11 @@ interface CoverageDeps {
 
 /**
  * GET /v1/coverage: what the service saw of the forum in each hour, and what it missed. It is free for every key,
- * so answers are shared and computed one at a time.
+ * so responses are shared and computed one at a time.
  */
 export function coverageRoute({ pool, clock }: CoverageDeps): Route {
   const measured = new MeasuredHours(pool);
-  const answers = new LRUCache<string, Uint8Array>({ max: MAX_RESPONSES, ttl: FRESH_MS });
+  const responses = new LRUCache<string, Uint8Array>({ max: MAX_RESPONSES, ttl: FRESH_MS });
   const flights = new SingleFlight<Uint8Array>();
   const semaphore = new PacedSemaphore('coverage');
   return route({
@@ -69,10 +69,10 @@ export function coverageRoute({ pool, clock }: CoverageDeps): Route {
       const compute = async (abandoned: AbortSignal): Promise<Uint8Array> => {
         const answer = await semaphore.run(caller.accountId, () => read(pool, measured, range, clock), abandoned);
         const bytes = Buffer.from(JSON.stringify(answer));
-        answers.set(key, bytes);
+        responses.set(key, bytes);
         return bytes;
       };
-      const body = answers.get(key) ?? (await flights.run(key, compute, signal));
+      const body = responses.get(key) ?? (await flights.run(key, compute, signal));
       return { status: 200, body, headers: { 'Content-Type': 'application/json; charset=utf-8' } };
     },
   });
@@ -147,7 +147,7 @@ interface Hour {
   elapsed: number;
 }
 
-/** Builds the answer of GET /v1/coverage. `now` in milliseconds since 1970. */
+/** Builds the response of GET /v1/coverage. `now` in milliseconds since 1970. */
 export function coverageAnswer(range: CoverageRange, stored: StoredRange, now: number): Coverage {
   const hours = hoursOf(range, stored, now);
   const iso = (time: number): string => new Date(time).toISOString();
@@ -308,7 +308,7 @@ interface Kept {
 }
 
 /**
- * Reads stored hours. An answer for 31 days has 744 of them, of which only the latest change, so each is kept until it
+ * Reads stored hours. A response for 31 days has 744 of them, of which only the latest change, so each is kept until it
  * is stored again: reading them all took 0.2 s of the database, and parsing them as much of the only thread.
  */
 class MeasuredHours {
@@ -343,7 +343,7 @@ export function measure(stored: Omit<ReadCoverage, 'archivedRows'>): MeasuredHou
   return coverage && { hour, computedAt, callsPerSecond, coverage, lags: lagsOf(coverage.lags) };
 }
 
-/** The quantiles that an answer shows, to three digits; null without any lag. */
+/** The quantiles that a response shows, to three digits; null without any lag. */
 function lagsOf(histogram: LagHistogram): Lags | null {
   const quantiles = lagQuantiles(histogram, [0.5, 0.95, 0.99]);
   if (quantiles === undefined) return null;

@@ -247,7 +247,7 @@ async function buyPack(
     return { redirect: (await startCheckout({ pool, ...payments }, wanted)).url };
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
-    // Not the error itself: it holds the headers of the answer, and its message may name a part of the key.
+    // Not the error itself: it holds the headers of the response, and its message may name a part of the key.
     const { type, statusCode, requestId } = error;
     logger.error({ fault: type, status: statusCode, stripe_request_id: requestId }, 'a checkout could not be created');
     const message = 'The checkout does not answer at the moment. Nothing was charged. Try again in a minute.';

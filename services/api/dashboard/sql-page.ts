@@ -85,7 +85,7 @@ function page(request: PageRequest, query: string, answer: HtmlValue = false, pr
   };
 }
 
-/** Reads the beginning and the end of an answer, which has one row a line, and counts the lines. */
+/** Reads the beginning and the end of a response, which has one row a line, and counts the lines. */
 function result(answer: Buffer): Html {
   const [begin = '', ...lines] = answer.toString('utf8', 0, MAX_BYTES + MAX_REST_BYTES).split('\n');
   const end = answer.toString('utf8', answer.lastIndexOf('\n'));

@@ -153,7 +153,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
 
 /**
  * A repeat with the same Idempotency-Key gets the same secret. A second rotation ends the secret that the receiver
- * knows, so a client that lost the answer must not have to rotate again.
+ * knows, so a client that lost the response must not have to rotate again.
  */
 async function rotate({ pool, secretBox }: TestDeliveryDeps, request: RouteRequest): Promise<RouteResponse> {
   const { caller, id } = request;

@@ -69,7 +69,7 @@ export function freeWorkSlots(what: string): AccountSlots {
 /** After each piece of work nothing runs for so many times as long, so that the work takes a quarter of a processor. */
 const REST_FACTOR = 3;
 const MAX_REST_MS = 2_000;
-/** How long work waits for others. The answer has to come while its client still waits. */
+/** How long work waits for others. The response has to come while its client still waits. */
 const MAX_WAIT_MS = 5_000;
 
 /**

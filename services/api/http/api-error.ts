@@ -76,14 +76,12 @@ export function engineUnavailable(message: string): ApiError {
   return new ApiError('internal_error', message, { status: OUTAGE_STATUS, retryAfter: OUTAGE_RETRY_AFTER_S });
 }
 
-/** The client disconnected before its answer was ready: it gets no answer and pays nothing. */
+/** The client disconnected before its response was ready: it gets no response and pays nothing. */
 export class ClientDisconnected extends Error {
   override name = 'ClientDisconnected';
 }
 
-/**
- * The answer is the same for a monitor that is unknown, another account's, malformed or deleted, so it reveals nothing.
- */
+/** The same for a monitor that is unknown, another account's, malformed or deleted, so that it reveals nothing. */
 export function noSuchMonitor(): ApiError {
   return new ApiError('not_found', 'No such monitor.');
 }
@@ -243,7 +241,7 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
     if (known === undefined) logger.error({ err: error, requestId }, 'a request failed');
     else if (known.status === OUTAGE_STATUS) logOutage(error);
     if (response.headersSent) {
-      // The status was sent already: only breaking off the answer tells the client.
+      // The status was sent already: only breaking off the response tells the client.
       next(error);
       return;
     }
@@ -294,7 +292,7 @@ function frameworkError(error: unknown): ApiError | undefined {
 export const REQUEST_HEAD_BYTES = 64 * 1024;
 
 /**
- * Answers input that is not HTTP, too large or too slow with the error envelope, and closes the connection. Such input
+ * Refuses input that is not HTTP, too large or too slow with the error envelope, and closes the connection. Such input
  * never reaches a route, so nothing is charged.
  */
 export function answerConnectionErrors(server: Server): void {
@@ -303,7 +301,7 @@ export function answerConnectionErrors(server: Server): void {
   server.on('clientError', (error: ClientError, socket) => {
     const response = latest.get(socket);
     const isBeingAnswered = response?.headersSent === true && !response.writableFinished;
-    // When the peer reset the connection, or an answer is under way, nothing can be sent.
+    // When the peer reset the connection, or a response is under way, nothing can be sent.
     if (error.code === 'ECONNRESET' || !socket.writable || isBeingAnswered) {
       socket.destroy();
       return;

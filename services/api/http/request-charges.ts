@@ -28,12 +28,12 @@ export function refuseWithoutCredits({ balance }: Caller): void {
 }
 
 /**
- * Charges requests when their answers are ready. Concurrent charges share one statement and one commit.
+ * Charges requests when their responses are ready. Concurrent charges share one statement and one commit.
  *
  * Each charge is a transaction. The client sends COMMIT only after the server answers the charge. So a server that
  * hangs until the request times out, and the request is answered as uncharged, does not commit the charge later
  * (`idleInTransactionMs`). No COMMIT waits for a standby (`chargeLocally`). A COMMIT whose connection breaks, or whose
- * server's disk hangs, can outlast the request: the answer then says that the outcome is unknown, and the charge is
+ * server's disk hangs, can outlast the request: the response then says that the outcome is unknown, and the charge is
  * reversed (`UnknownCharges`).
  */
 export class ReadingCharges {

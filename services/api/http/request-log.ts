@@ -11,14 +11,14 @@ const SIGN_IN_ID = /(\/oauth\/(?:interaction|authorize)\/)[^/]+/gi;
 /** The address of a feed, which works without a key; also where it was put into a wrong address. */
 const FEED_ADDRESS = /(\/feeds(?:\/|%2f)).+/i;
 const FEED_TOKEN = /(feed_)[0-9a-z]{8,}/gi;
-/** Requested every few seconds, so they would be most of the lines and traces. 503 is one of their regular answers. */
+/** Requested every few seconds: they would be most of the lines and traces, and 503 is a regular response of theirs. */
 const PROBES = new Set(['/healthz', '/readyz', '/status']);
 const WELL_FORMED_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * Logs one line per request and sets X-Request-Id on every answer: the client's own id when it is well-formed, else the
- * id of the request's trace when that is sampled, else a new one. A line contains no headers, query or body, and so no
- * keys or secrets.
+ * Logs one line per request and sets X-Request-Id on every response: the client's own id when it is well-formed, else
+ * the id of the request's trace when that is sampled, else a new one. A line contains no headers, query or body, and so
+ * no keys or secrets.
  */
 export function createRequestLog(logger: Logger): RequestHandler {
   // None of the fields of a line is redacted, and looking for those that are takes longer than writing the line.

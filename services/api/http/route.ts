@@ -42,7 +42,7 @@ export interface UnparsedRequest {
   lastEventId: string | undefined;
   /** The type that the client prefers among those the route produces. */
   type: string;
-  /** Call before charging for the answer. @throws ClientDisconnected */
+  /** Call before charging for the response. @throws ClientDisconnected */
   throwIfDisconnected: () => void;
   /** Aborted with ClientDisconnected when the client disconnects; undefined where disconnects are not observed. */
   signal?: AbortSignal | undefined;
@@ -68,11 +68,11 @@ export interface Content {
   examples: Record<string, unknown>;
 }
 
-/** An answer that is not an error. */
+/** A response that is not an error. */
 export interface ResponseDocument {
   status: number;
   description: string;
-  /** Empty: the answer has no body. */
+  /** Empty: the response has no body. */
   content: Content[];
   /** In addition to X-Request-Id and, on authenticated routes, those about credits and limits. */
   headers?: HeaderUse[];
@@ -171,7 +171,7 @@ export function openApiPath(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }
 
-/** An answer with status 200 and JSON, with one example or several by name. */
+/** A response with status 200 and JSON, with one example or several by name. */
 export function ok(description: string, schema: z.ZodType, examples: Record<string, unknown>): ResponseDocument {
   return { status: 200, description, content: [{ schema, examples }] };
 }
@@ -194,10 +194,10 @@ export function createRouter(routes: readonly (Route | PublicRoute)[], callerOf:
     router[route.method](
       route.path,
       ...(allowed.includes('HEAD') ? [] : [refuseHead(allowed)]),
-      ...(isPublic(route) ? (route.before ?? []) : [refuseOtherAnswers(typesOf(route))]),
+      ...(isPublic(route) ? (route.before ?? []) : [refuseOtherAccepts(typesOf(route))]),
       ...(route.query === undefined ? [refuseParameters] : []),
       ...(route.body === undefined ? [] : jsonBody(route.bodyLimit ?? BODY_LIMIT)),
-      isPublic(route) ? route.answer : answerWith(route, callerOf),
+      isPublic(route) ? route.answer : respondWith(route, callerOf),
     );
   };
   // Path by path, literal segments before parameters, so that each path refuses its other methods itself.
@@ -227,28 +227,28 @@ function methodsOf(ofPath: readonly (Route | PublicRoute)[]): string[] {
   return hasHead ? [...methods, 'HEAD'] : methods;
 }
 
-function answerWith(route: Route, callerOf: (request: Request) => Caller): RequestHandler {
+function respondWith(route: Route, callerOf: (request: Request) => Caller): RequestHandler {
   return async (request, response) => {
-    const answer = await route.handle(routeRequestOf(route, request, response, callerOf(request)));
-    // Opened before the head is written, so that a failure to open becomes an error answer.
-    const stream = isStreamed(answer) && request.method !== 'HEAD' ? await answer.body.open() : undefined;
-    if (answer.charged) {
-      response.set('X-Credits-Used', String(answer.charged.credits));
-      setCreditsRemaining(response, answer.charged.balance);
+    const result = await route.handle(routeRequestOf(route, request, response, callerOf(request)));
+    // Opened before the head is written, so that a failure to open becomes an error response.
+    const stream = isStreamed(result) && request.method !== 'HEAD' ? await result.body.open() : undefined;
+    if (result.charged) {
+      response.set('X-Credits-Used', String(result.charged.credits));
+      setCreditsRemaining(response, result.charged.balance);
     }
-    response.status(answer.status).set(answer.headers ?? {});
-    // These answers have no version. Express would answer `*` (any version) with 304 and without a body.
+    response.status(result.status).set(result.headers ?? {});
+    // These responses have no version. Express would answer `*` (any version) with 304 and without a body.
     delete request.headers['if-none-match'];
     if (stream !== undefined) await sendStream(stream, response);
-    else if (isStreamed(answer)) response.end();
-    else if (answer.body instanceof Uint8Array) response.send(answer.body);
-    else if (answer.largeList === undefined) response.json(answer.body);
-    else response.type('json').send(await jsonInPieces(answer.body, answer.largeList));
+    else if (isStreamed(result)) response.end();
+    else if (result.body instanceof Uint8Array) response.send(result.body);
+    else if (result.largeList === undefined) response.json(result.body);
+    else response.type('json').send(await jsonInPieces(result.body, result.largeList));
   };
 }
 
-function isStreamed(answer: RouteResponse): answer is RouteResponse & { body: StreamedBody } {
-  return answer.body instanceof StreamedBody;
+function isStreamed(result: RouteResponse): result is RouteResponse & { body: StreamedBody } {
+  return result.body instanceof StreamedBody;
 }
 
 function routeRequestOf(route: Route, request: Request, response: Response, caller: Caller): UnparsedRequest {
@@ -285,7 +285,7 @@ export function abortedOnDisconnect(response: Response): AbortSignal {
   return controller.signal;
 }
 
-function refuseOtherAnswers(types: readonly string[]): RequestHandler {
+function refuseOtherAccepts(types: readonly string[]): RequestHandler {
   return (request, _response, next) => {
     if (request.accepts([...types]) === false) {
       throw new ApiError('not_acceptable', `Accept: must allow ${types.join(' or ')}.`);
@@ -294,7 +294,7 @@ function refuseOtherAnswers(types: readonly string[]): RequestHandler {
   };
 }
 
-/** Set on every authenticated answer, including errors. */
+/** Set on every authenticated response, including errors. */
 export function setCreditsRemaining(response: Response, balance: number): void {
   response.set('X-Credits-Remaining', String(balance));
 }
@@ -339,7 +339,7 @@ export function jsonBody(limit: number): RequestHandler[] {
   return [refuseOtherTypes, json({ limit, strict: false, type: TYPES })];
 }
 
-/** Shared, so that no two large answers hold the event loop one after the other. */
+/** Shared, so that no two large responses hold the event loop one after the other. */
 const cooperativeYield = new CooperativeYield();
 
 /**

@@ -93,7 +93,7 @@ function answerIn(format: keyof typeof TYPES, { pool, baseUrl }: FeedDeps): Requ
     response.set({
       'Content-Type': TYPES[format],
       'Cache-Control': 'private, max-age=60',
-      // Weak, because compressed and plain answers have the same.
+      // Weak, because compressed and plain responses have the same.
       ETag: `W/"${createHash('sha256').update(bytes).digest('base64url')}"`,
       'Last-Modified': updatedAt.toUTCString(),
       'X-Robots-Tag': 'noindex',

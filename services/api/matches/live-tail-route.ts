@@ -68,7 +68,7 @@ interface LiveTailOptions extends Pick<TailRequest, 'holder' | 'eventOf'> {
 }
 
 /**
- * The answer of a request for a monitor's stream.
+ * The response of a request for a monitor's stream.
  *
  * @throws ApiError not_found, invalid_request
  */

@@ -42,7 +42,7 @@ const UNAUTHENTICATED_BODY_LIMIT = 16 * 1024;
 /** Messages of an account that call no tool. */
 const MESSAGE_LIMIT = { max: 10, seconds: 1 };
 const OPTIONAL = new Set(['arguments', 'cursor', 'capabilities']);
-/** Messages per batch: each may be a call whose answer has megabytes. */
+/** Messages per batch: each may be a call whose response has megabytes. */
 const MAX_BATCH = 10;
 
 /** POST /mcp: tools for agents over the Model Context Protocol. */

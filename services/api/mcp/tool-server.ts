@@ -37,7 +37,7 @@ type ToolHandler = (request: Request, message: unknown) => Promise<Response>;
 
 /**
  * The current revision has no sessions: each request is self-contained. Earlier revisions start with a handshake, which
- * is answered without a session too. Every request gets a fresh server and one JSON answer.
+ * is answered without a session too. Every request gets a fresh server and one JSON response.
  *
  * @param createServer creates the server for this request's caller
  */
@@ -114,7 +114,7 @@ interface ToolCall {
 
 /**
  * An unknown tool is a protocol error, and counts as a call. Every refusal of the API, of arguments too, is the tool's
- * answer, so that a model can correct its call.
+ * response, so that a model can correct its call.
  */
 async function callTool(
   tools: readonly Tool[],

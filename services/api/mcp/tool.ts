@@ -14,7 +14,7 @@ export interface ToolCall {
   caller: Caller;
   requestId: string;
   args: Record<string, unknown>;
-  /** Call before charging for the answer. @throws ClientDisconnected */
+  /** Call before charging for the response. @throws ClientDisconnected */
   throwIfDisconnected: () => void;
 }
 
@@ -46,9 +46,9 @@ export const CHANGES = { readOnlyHint: false, destructiveHint: false, openWorldH
 
 /** The tool of a route, declared with it: the same checks, the same charge, the same body. */
 export interface RouteTool extends Pick<Tool, 'name' | 'title' | 'description' | 'annotations'> {
-  /** Default: the first answer of the route. */
+  /** Default: the first response of the route. */
   output?: z.ZodType;
-  /** Renders the answer's body as text. */
+  /** Renders the response's body as text. */
   toText: (body: never) => string;
 }
 
@@ -217,8 +217,8 @@ function inlined(schema: unknown, defs: Record<string, unknown>): unknown {
 }
 
 /**
- * A JSON Schema of an answer: its members and their types, not what they contain. A model reads the schemas of all
- * tools before its first call, and the answer itself shows the rest.
+ * A JSON Schema of a response: its members and their types, not what they contain. A model reads the schemas of all
+ * tools before its first call, and the response itself shows the rest.
  */
 export function outputSchemaOf(schema: z.ZodType): ObjectSchema {
   const { $defs = {}, ...described } = z.toJSONSchema(schema, { io: 'output' });

@@ -118,7 +118,7 @@ async function list({ pool }: BackfillRouteDeps, { caller, id }: RouteRequest): 
   return { status: 200, body: { items: (await listBackfills(pool, id, SHOWN)).map(backfillResource) } };
 }
 
-/** Repeating it is harmless. Nothing is recorded or charged after the answer. */
+/** Repeating it is harmless. Nothing is recorded or charged after the response. */
 function cancel({ pool }: BackfillRouteDeps, { caller, id, partId: runId }: RouteRequest): Promise<RouteResponse> {
   return inTransaction(pool, async (client) => {
     await findAndLockMonitor(client, caller.accountId, id);

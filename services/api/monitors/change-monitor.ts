@@ -62,7 +62,7 @@ export const FIRST_VERSION = 1;
 
 export interface CreatedMonitor {
   monitor: Monitor;
-  /** Shown only in this answer. */
+  /** Shown only in this response. */
   webhookSecret: string;
   /** Credits of the account afterwards. */
   balance: number;
@@ -167,8 +167,8 @@ type PlainSettings = Omit<MonitorSettings, keyof Webhook | 'refinements'>;
 type MonitorChange = Partial<PlainSettings> & { refinements: RefinementsChange; webhook: WebhookChange };
 
 /**
- * Changes the fields that a client named, in every state except deleted. Items that enter after the answer are matched
- * by the new rule only. A request that changes nothing starts no version.
+ * Changes the fields that a client named, in every state except deleted. Items that enter after the response are
+ * matched by the new rule only. A request that changes nothing starts no version.
  *
  * @throws ApiError invalid_request, not_found, rate_limited; nothing is changed then
  */

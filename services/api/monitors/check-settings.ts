@@ -248,7 +248,7 @@ function subjectOf(field: string): string {
   return field.includes('[') ? 'this' : `"${field}"`;
 }
 
-/** Answers POST /v1/monitors/parse. */
+/** Handles POST /v1/monitors/parse. */
 export async function parse({ body: { query } }: RouteRequest<unknown, { query: string }>): Promise<RouteResponse> {
   const parsed = parseQuery(query);
   if ('refusal' in parsed) {

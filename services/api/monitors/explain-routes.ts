@@ -34,7 +34,7 @@ import { explanationResource } from './explanation-resource.ts';
 import { findMonitor } from './find-monitor.ts';
 
 /**
- * Enough for people and their tools. The answer has the text of the item, which costs credits elsewhere, and a search
+ * Enough for people and their tools. The response has the text of the item, which costs credits elsewhere, and a search
  * for an item that was never seen costs the archive as much.
  */
 const EXPLANATIONS_PER_DAY = { maxUses: 500, seconds: 86_400 };
@@ -167,7 +167,7 @@ interface ExplainDeps {
   siteUrl: string;
 }
 
-/** How long an answer waits for the archive, in milliseconds. */
+/** How long a response waits for the archive, in milliseconds. */
 const ARCHIVE_TIMEOUT_MS = 5_000;
 
 /** A post or comment as it was first seen. Everything is undefined that is not known of it. */

@@ -28,7 +28,7 @@ function termResource({ term, kind, sameAs, positions, nearest }: TermExplanatio
   };
 }
 
-/** Answers name the texts as monitors do. */
+/** Responses name the texts as monitors do. */
 function positionResource({ field, start, end }: MatchPosition): ExplainedTerm['positions'][number] {
   return { field: field === 'text' ? 'body' : field, start, end };
 }

@@ -28,7 +28,7 @@ const WANTED: Record<MuteKind, string> = {
 
 /**
  * The mutes of a monitor. They are changed under its lock, and the recorder reads them under it: nothing muted is
- * recorded after the answer.
+ * recorded after the response.
  */
 export function muteRoutes(deps: MuteDeps): Route[] {
   return [

@@ -36,8 +36,8 @@ const PER_MINUTE = 10;
 const PER_DAY = 500;
 const DAY = 86_400;
 /**
- * How long the archive is read for the counts of an answer, and of a stream. The words of the suggestions take 2 s at
- * most, so that an answer takes 10 s.
+ * How long the archive is read for the counts of a response, and of a stream. The words of the suggestions take 2 s at
+ * most, so that a response takes 10 s.
  */
 const ANSWER_BUDGET_MS = 8_000;
 const STREAM_BUDGET_MS = 60_000;

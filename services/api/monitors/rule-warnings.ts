@@ -14,7 +14,7 @@ export interface RuleSurroundings {
 }
 
 /** A share of fewer items says little. */
-const LEAST_ITEMS = 100;
+const MIN_ITEMS = 100;
 /** A keyword in this share of the newest items is common. A topic of the day may be in fewer. */
 const COMMON_SHARE = 0.1;
 /** A word of the list of common words is not common here below this share; the list was measured at it. */
@@ -34,7 +34,7 @@ export function ruleWarnings(rule: Rule, surroundings: RuleSurroundings): RuleWa
   ];
 }
 
-/** A term, and where a client finds it in the monitor of the answer. */
+/** A term, and where a client finds it in the monitor of the response. */
 interface NamedTerm {
   field: string;
   term: RuleTerm;
@@ -62,7 +62,7 @@ function alternatives(rule: Rule): NamedTerm[] {
   return [...plainTerms('keywords', rule.keywords), ...termsWithConditions(rule)];
 }
 
-/** The `warnings` member of an answer; no member when there are no warnings. */
+/** The `warnings` member of a response; no member when there are no warnings. */
 export function warningsMember(warnings: RuleWarning[]): { warnings?: RuleWarning[] } {
   return warnings.length === 0 ? {} : { warnings };
 }
@@ -185,7 +185,7 @@ function commonKeywords(rule: Rule, { sample, suppressedPerDay }: RuleSurroundin
     // The list counted words in any case and anywhere.
     const isListed = term.caseSensitive !== true && term.in === undefined && rule.matchIn === undefined;
     const listed = isListed ? listedFinding(text) : undefined;
-    const finding = items < LEAST_ITEMS ? listed : measuredFinding(text, (found.get(field) ?? 0) / items, items);
+    const finding = items < MIN_ITEMS ? listed : measuredFinding(text, (found.get(field) ?? 0) / items, items);
     if (finding === undefined) return [];
     const message = `"${text}" ${finding}: matches beyond the daily cap are suppressed, and at most ${most} of those a day are stored.`;
     return [{ field, code: 'common_word', message }];

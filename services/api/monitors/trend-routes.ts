@@ -22,7 +22,7 @@ import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
 import { trendExamples } from '../openapi/examples/trend-examples.ts';
 import { findMonitor } from './find-monitor.ts';
 
-/** How long an answer waits for other queries and for the archive together, in milliseconds. */
+/** How long a response waits for other queries and for the archive together, in milliseconds. */
 const TIMEOUT_MS = 5_000;
 const MAX_AT_ONCE = 4;
 
@@ -100,7 +100,7 @@ const MAX_ROWS = 10_000;
 
 type SeriesRequest = z.output<typeof timeseriesQuery>;
 
-/** Answers GET /v1/monitors/{id}/timeseries: the matches of a monitor by time, and its spikes. */
+/** Handles GET /v1/monitors/{id}/timeseries: the matches of a monitor by time, and its spikes. */
 async function showTimeseries(
   deps: TrendDeps,
   queryArchive: QueryArchive,
@@ -194,7 +194,7 @@ export function seriesRange(
   return { from: start, to: Math.max(Math.ceil(wantedTo / length) * length, start + length) };
 }
 
-/** Answers GET /v1/monitors/{id}/latency: how long each step of a monitor's matches took, by day. */
+/** Handles GET /v1/monitors/{id}/latency: how long each step of a monitor's matches took, by day. */
 async function showLatency(
   deps: TrendDeps,
   queryArchive: QueryArchive,

@@ -223,7 +223,7 @@ export function trustIssuer(issuer: string): RequestHandler {
 
 /**
  * A request without a known scope asks for all scopes; unknown ones, such as those of OpenID Connect, are dropped, and
- * so are its nonce and its wish to choose an account, since every sign-in asks. Answers are sent in the redirect's
+ * so are its nonce and its wish to choose an account, since every sign-in asks. Responses are sent in the redirect's
  * query, because other response modes need scripts on a page.
  */
 const normaliseRequest: RequestHandler = (request, _response, next) => {

@@ -47,7 +47,7 @@ export function createOAuthRouter(deps: OAuthDeps): Router {
   return router;
 }
 
-/** Clients open these pages in a popup window and wait there for the answer, so the page must keep its opener. */
+/** Clients open these pages in a popup window and wait there for the response, so the page must keep its opener. */
 const keepOpener: RequestHandler = (_request, response, next) => {
   response.removeHeader('Cross-Origin-Opener-Policy');
   next();
@@ -69,7 +69,7 @@ function createSignedInBrowsers(records: SealedRecords, baseUrl: string) {
   const options = { path, httpOnly: true, sameSite: 'lax', secure } as const;
   return {
     /** Signs a browser in for its next authorisation: once, and for ten minutes. */
-    async remember(response: Response, { accountId, email }: SignedInAccount): Promise<void> {
+    async signIn(response: Response, { accountId, email }: SignedInAccount): Promise<void> {
       const proof = randomText(PROOF_LENGTH);
       await records.put({ model: MODEL, id: proof, payload: { accountId, email }, validSeconds: CODE_SECONDS });
       response.cookie(COOKIE, proof, { ...options, maxAge: CODE_SECONDS * 1000 });
@@ -99,7 +99,7 @@ function signInLink(baseUrl: string, signIn: SignIn, browsers: SignedInBrowsers)
       const result = await signIn.confirmLink(linkHash, response.req.ip);
       if (result === undefined) return tooOldPage(response);
       if (result.outcome !== 'signed in') return linkProblem(response, 400, signInProblem(result));
-      await browsers.remember(response, result);
+      await browsers.signIn(response, result);
       if (result.interaction === null) return signedInPage();
       response.redirect(303, interactionUrl(baseUrl, result.interaction));
       return undefined;

@@ -126,7 +126,7 @@ export class PostReader {
     return { post: source.post(thread.post), loaded: thread.loaded };
   }
 
-  /** Logs missing comments. The answer shows them only as `has_more`. */
+  /** Logs missing comments. The response shows them only as `has_more`. */
   private logProblems(source: ForumSource, postId: string, { failure, unknownKinds, faults }: ExpandedComments): void {
     source.report(`/comments/${postId}`, '/comments/ID', faults);
     if (failure) this.logger.warn({ err: failure, postId }, 'some comments of a post could not be fetched');

@@ -36,7 +36,7 @@ export function depsForRequest(deps: ReadingDeps, calls: RequestCalls, signal?: 
   return { ...deps, source, archive: { ...deps.archive, source, signal } };
 }
 
-/** The answer of a route before it is charged. */
+/** The response of a route before it is charged. */
 export interface Reading {
   body: object;
   tier: 'L1_LISTING' | 'MISS';
@@ -48,7 +48,7 @@ export interface Reading {
 const READING_ERRORS = ['insufficient_credits', 'upstream_busy', 'upstream_timeout', 'upstream_error'] as const;
 export const REFUSED_OR_UNKNOWN = ['forum_refused', 'not_found'] as const;
 
-/** What the documents of all reading routes share: the answer with its headers, and the errors. */
+/** What the documents of all reading routes share: the response with its headers, and the errors. */
 export function readingDocument(
   content: Content[],
   tiers: readonly string[],
@@ -72,7 +72,7 @@ export interface ReadingRoute<S extends z.ZodObject> extends Pick<
 > {
   query: S;
   content: Content[];
-  /** Whether answers are cached. Default: yes. */
+  /** Whether responses are cached. Default: yes. */
   isCached?: boolean;
   /** In addition to those of every reading route. */
   errors?: readonly ErrorCode[];
@@ -131,7 +131,7 @@ export interface ForumErrorPolicy {
   /** The noun in the message of a 404: `community`, `post`, `user`. */
   subject: string;
   /**
-   * The answer to a denial:
+   * The response to a denial:
    * - `forum_refused`: a refusal becomes forum_refused, anything unknown becomes not_found;
    * - `not_found`: both become not_found;
    * - `upstream_error`: the forum has no reason to deny this request, so something is wrong.
@@ -191,7 +191,7 @@ export function leadsToAnother(path: string, error: unknown): boolean {
   return kind === 'r' && found !== undefined && found.toLowerCase() !== requested.toLowerCase();
 }
 
-/** Whether the forum is unavailable, so that an older copy is better than no answer. */
+/** Whether the forum is unavailable, so that an older copy is better than no response. */
 export function isForumUnavailable(error: unknown): boolean {
   return error instanceof UpstreamError && !isDenial(error);
 }

@@ -16,15 +16,15 @@ export interface Rendering {
   commentId: string | undefined;
 }
 
-/** One answer about a post. It is rendered once and sent to every request that asks for the same. */
+/** One response about a post. It is rendered once and sent to every request that asks for the same. */
 export class RenderedPost {
-  /** Number of comments in the answer. */
+  /** Number of comments in the response. */
   readonly returned: number;
   readonly hasMore: boolean;
   private readonly format: PostFormat;
   /** UTF-8: Markdown, or a JSON object up to its closing brace. A part of `usual` once that exists. */
   private text: Buffer;
-  /** The answer of requests that find the post in memory, and the end that their `meta` gives it. */
+  /** The response of requests that find the post in memory, and the end that their `meta` gives it. */
   private usual: { end: string; bytes: Buffer } | undefined;
 
   constructor(format: PostFormat, text: string, { returned, hasMore }: Pick<CommentTree, 'returned' | 'hasMore'>) {
@@ -44,9 +44,9 @@ export class RenderedPost {
   }
 
   /**
-   * The bytes of the answer to one request, which must not be changed. JSON gets `meta` as its last member: the cached
-   * bytes are copied and never parsed. Requests that find the post in memory get the same bytes, which are copied once.
-   * Markdown states its counts in the text and has no `meta`, so it is returned as is.
+   * The bytes of the response to one request, which must not be changed. JSON gets `meta` as its last member: the
+   * cached bytes are copied and never parsed. Requests that find the post in memory get the same bytes, which are
+   * copied once. Markdown states its counts in the text and has no `meta`, so it is returned as is.
    */
   withMeta(meta: PostMeta): Buffer {
     if (this.format === 'md') return this.text;

@@ -21,7 +21,7 @@ const MAIL_RETRY_AFTER = 60;
 
 /**
  * Mails a code to the address in a body, or a link when its tries of codes are used up, and returns the token that
- * belongs to it. It never looks at accounts, so neither the answer, nor its timing, nor the mail reveals whether a
+ * belongs to it. It never looks at accounts, so neither the response, nor its timing, nor the mail reveals whether a
  * mailbox has one.
  *
  * A crash after step 2 leaves limits taken, after step 4 a sign-up without its mail: the client asks for another code.

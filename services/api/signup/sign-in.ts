@@ -2,7 +2,7 @@ import { newAccountId } from '../../../shared/rules/identifiers.ts';
 import type { MailboxHash } from '../../../shared/accounts/rules/mailbox.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
-import { findAccount, insertAccount, rememberSignInNetwork } from '../../../shared/accounts/accounts.ts';
+import { findAccount, insertAccount, recordSignInNetwork } from '../../../shared/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import { takeLink } from '../../../shared/accounts/signups.ts';
 import type { ConfirmedMailbox } from '../../../shared/accounts/signups.ts';
@@ -52,7 +52,7 @@ export function createSignIn(deps: SignupDeps, purpose: CodePurpose, linkPage: s
           : checked;
       });
       await notifyOfWrongCodes(deps, result);
-      await rememberNetwork(deps, result, clientAddress);
+      await recordNetwork(deps, result, clientAddress);
       return result;
     },
     async confirmLink(linkHash: Buffer, clientAddress: string | undefined): Promise<ConfirmedLink | undefined> {
@@ -62,14 +62,14 @@ export function createSignIn(deps: SignupDeps, purpose: CodePurpose, linkPage: s
         const entry = await findOrOpenAccount(client, confirmed, { mayOpen, mailboxHash });
         return { ...entry, interaction: confirmed.interaction };
       });
-      if (link !== undefined) await rememberNetwork(deps, link, clientAddress);
+      if (link !== undefined) await recordNetwork(deps, link, clientAddress);
       return link;
     },
   };
 }
 
 /** After the commit: it locks the account, as its deletion does before it locks the mailbox's codes. */
-async function rememberNetwork(
+async function recordNetwork(
   { pool, logger }: SignupDeps,
   result: SignInResult,
   clientAddress: string | undefined,
@@ -78,7 +78,7 @@ async function rememberNetwork(
   const { network } = networksOf(clientAddress)[0];
   if (network === UNKNOWN_NETWORK) return;
   // The code is used up, so what fails here must not fail the sign-in.
-  await rememberSignInNetwork(pool, result.accountId, network).catch((error: unknown) => {
+  await recordSignInNetwork(pool, result.accountId, network).catch((error: unknown) => {
     logger.warn({ err: error }, 'the network of a sign-in could not be remembered');
   });
 }

@@ -123,7 +123,7 @@ async function runInSlot(deps: StatementDeps, request: RouteRequest, statement: 
     isCounted = !(error instanceof ApiError && error.status === OUTAGE_STATUS);
     throw error instanceof SqlRefused ? invalidRequest([{ field: 'query', message: error.message }]) : error;
   } finally {
-    // The slot expires by itself when this fails, and an answer that was paid for must not fail with it.
+    // The slot expires by itself when this fails, and a response that was paid for must not fail with it.
     await releaseStatementSlot(pool, accountId, token, isCounted ? performance.now() - begun : 0).catch(
       (error: unknown) => {
         logger.warn({ err: error }, 'the slot of a statement could not be released');

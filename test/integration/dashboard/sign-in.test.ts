@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { randomText } from '../../../shared/rules/identifiers.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
-import { findAccount, listSignInNetworks, rememberSignInNetwork } from '../../../shared/accounts/accounts.ts';
+import { findAccount, listSignInNetworks, recordSignInNetwork } from '../../../shared/accounts/accounts.ts';
 import { listDashboardSessions } from '../../../shared/accounts/dashboard-sessions.ts';
 import { runAdminHere } from '../../support/children/admin-process.ts';
 import { Browser } from '../../support/clients/oauth-browser.ts';
@@ -116,7 +116,7 @@ describe('signing in', () => {
 
   test('an account is remembered by its last five networks, which follow its address', async () => {
     const { accountId, email } = await api.account();
-    for (let at = 0; at < 7; at++) await rememberSignInNetwork(db.pool, accountId, `192.0.${at % 6}.0/24`);
+    for (let at = 0; at < 7; at++) await recordSignInNetwork(db.pool, accountId, `192.0.${at % 6}.0/24`);
     await db.pool.query(`UPDATE accounts SET mailbox = 'new@example.com' WHERE id = $1`, [accountId]);
     expect(await listSignInNetworks(db.pool, email)).toEqual([]);
     const known = [0, 5, 4, 3, 2].map((at) => `192.0.${at}.0/24`);

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { recordBatch } from '../../../services/recorder/record-batch.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
-import { lockAccount, rememberSignInNetwork } from '../../../shared/accounts/accounts.ts';
+import { lockAccount, recordSignInNetwork } from '../../../shared/accounts/accounts.ts';
 import { issueApiKey } from '../../../shared/accounts/api-keys.ts';
 import { closeAccount } from '../../../shared/accounts/close-account.ts';
 import { eraseInPostgres, fillMonitors, rowsOfMonitors } from '../../support/oracles/biller-erasure.ts';
@@ -69,7 +69,7 @@ async function personal({ accountId }: PayingAccount): Promise<unknown> {
 }
 
 async function addPersonalRows({ accountId }: PayingAccount): Promise<void> {
-  await rememberSignInNetwork(db.pool, accountId, '192.0.2.0/24');
+  await recordSignInNetwork(db.pool, accountId, '192.0.2.0/24');
   await issueApiKey(db.pool, accountId, 'laptop');
   await issueApiKey(db.pool, accountId, 'old phone');
   await db.pool.query(`UPDATE api_keys SET revoked_at = service_now() WHERE account_id = $1 AND name = 'old phone'`, [

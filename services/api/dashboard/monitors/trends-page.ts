@@ -60,7 +60,7 @@ export function historyPages(pool: Queryable): PageRoute[] {
 async function show(request: PageRequest): Promise<ShownPage> {
   const interval = request.query.text('interval') === 'hour' ? 'hour' : 'day';
   const { name } = await readMonitor(request);
-  // One after the other: an account has two of these answers at a time, and may have two pages open.
+  // One after the other: an account has two of these responses at a time, and may have two pages open.
   const series = async (by: string) =>
     (await request.read('/v1/monitors/:id/timeseries', { query: { interval, by } })) as Timeseries;
   const [total, communities] = [await series('total'), await series('subreddit')];
