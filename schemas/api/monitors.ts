@@ -7,7 +7,6 @@ import { givenName, storableString } from './common.ts';
 
 export const searchedText = z.enum(['title', 'body', 'post_title']);
 
-/** A term with conditions. */
 export const monitorTerm = z
   .strictObject({
     text: storableString.meta({
@@ -352,7 +351,6 @@ const kinds = {
 };
 const webhookKindMeaning = 'The kind of webhook; detected from the URL when absent.';
 
-/** The settings of a new monitor. */
 const newSettings = {
   name: givenName.describe(NAME_MEANING),
   keywords: terms.optional().describe(MEANING.keywords),

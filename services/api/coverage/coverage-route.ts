@@ -30,7 +30,6 @@ import { ok, route } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import { coverageExample } from '../openapi/examples/coverage-examples.ts';
 
-/** How many gaps a response lists. */
 const MAX_GAPS = 200;
 /** Hours are measured every ten seconds. */
 const FRESH_MS = 5_000;
@@ -136,7 +135,6 @@ export interface StoredRange {
   gaps: readonly ListedGap[];
 }
 
-/** One hour of a range. */
 interface Hour {
   at: number;
   /** An hour of a version that cannot be read counts as not measured; the rollup computes recent ones anew. */

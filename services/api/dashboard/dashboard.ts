@@ -12,7 +12,7 @@ import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { ApiError, ClientDisconnected, toApiError } from '../http/api-error.ts';
 import { noteAccount } from '../http/request-log.ts';
-import { sendStream, StreamedBody } from '../http/response-stream.ts';
+import { EVENT_STREAM, sendStream, StreamedBody } from '../http/response-stream.ts';
 import { abortedOnDisconnect, disconnectCheck, methodNotAllowed, typesOf } from '../http/route.ts';
 import type { Route } from '../http/route.ts';
 import type { LiveTails } from '../matches/live-tails.ts';
@@ -193,7 +193,7 @@ function askToSignIn({ cookies, address }: PagesDeps, request: Request, response
   response.redirect(303, `${address.folder}/sign-in${next}`);
 }
 
-const wantsEvents = (request: Request): boolean => request.get('Accept')?.includes('text/event-stream') === true;
+const wantsEvents = (request: Request): boolean => request.get('Accept')?.includes(EVENT_STREAM) === true;
 
 function pageRequestOf(
   { deps, frame }: PagesDeps,

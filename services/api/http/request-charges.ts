@@ -114,7 +114,6 @@ export class UnknownCharges {
     this.logger = logger;
   }
 
-  /** Runs a charge. @throws what it throws */
   async watch<T>(move: LedgerMove<ChargeKind>, charge: () => Promise<T>): Promise<T> {
     try {
       return await charge();

@@ -52,6 +52,10 @@ export function streamOf(
   };
 }
 
+export const EVENT_STREAM = 'text/event-stream';
+/** Without X-Accel-Buffering, some proxies buffer pieces until they have many. */
+export const SSE_HEADERS = { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' };
+
 /** The body of a streamed response. It is not opened for HEAD requests. */
 export class StreamedBody {
   /** @throws ApiError when the stream cannot be opened; that error becomes the response */

@@ -36,9 +36,7 @@ export interface UnparsedRequest {
   partId: string;
   query: unknown;
   body: unknown;
-  /** The Idempotency-Key header as sent. */
   idempotencyKey: string | undefined;
-  /** The Last-Event-ID header as sent. */
   lastEventId: string | undefined;
   /** The type that the client prefers among those the route produces. */
   type: string;
@@ -78,7 +76,6 @@ export interface ResponseDocument {
   headers?: HeaderUse[];
 }
 
-/** What the API's description says of a route. */
 export interface RouteDocument {
   method: Method;
   /** The full path, with `:id`. */
@@ -110,11 +107,9 @@ export interface RouteDocument {
 
 /** One route of /v1: all that is known of it. Its document, permission, tool and handler are declared once, here. */
 export interface Route extends RouteDocument {
-  /** The permission it requires. */
   scope: RequiredScope;
   /** Whether GET costs credits. HEAD is then refused: it would cost as much and answer nothing. */
   charges?: boolean;
-  /** The tool of the MCP server that wraps it. */
   tool?: RouteTool;
   handle(request: UnparsedRequest): Promise<RouteResponse>;
 }

@@ -3,15 +3,13 @@ import { readLastSeq } from '../../../shared/matches/live-tails.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { parseMatchId } from '../../../shared/rules/identifiers.ts';
 import { invalidRequest, noSuchMonitor, parseRequest } from '../http/api-error.ts';
-import { StreamedBody } from '../http/response-stream.ts';
+import { SSE_HEADERS, StreamedBody } from '../http/response-stream.ts';
 import { route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { findMonitor } from '../monitors/find-monitor.ts';
 import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
 import { matchEvent } from './live-tails.ts';
 import type { LiveTails, TailRequest } from './live-tails.ts';
-
-const EVENT_STREAM = 'text/event-stream';
 
 /** The match that a client named as the last it received. */
 interface Cursor {
@@ -83,8 +81,7 @@ export async function openLiveTail(
   const tail = { accountId: caller.accountId, holder, monitorId: id, eventOf, afterSeq };
   return {
     status: 200,
-    // Without X-Accel-Buffering, some proxies buffer pieces until they have many.
-    headers: { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
+    headers: SSE_HEADERS,
     body: new StreamedBody(() => liveTails.open(tail)),
   };
 }

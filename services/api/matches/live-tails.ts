@@ -178,7 +178,6 @@ class LiveTail implements ResponseStream {
     this.monitorId = options.monitorId;
   }
 
-  /** Call when there may be a new match. */
   wake(): void {
     this.waking.abort();
   }

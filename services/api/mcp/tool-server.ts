@@ -21,7 +21,6 @@ import type { ReadingDeps } from '../reading/reading-route.ts';
 import { routeTool } from './tool.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 
-/** All tools, each built on the API route that declares it. */
 export function createTools(reading: ReadingDeps, routes: readonly Route[]): Tool[] {
   const post = routes.find(({ path }) => path === '/v1/forum/post');
   const declared = routes.flatMap((route) => (route.tool === undefined ? [] : [routeTool(route.tool, route)]));
@@ -84,7 +83,6 @@ const INSTRUCTIONS =
 /** The list of tools changes only with a new version of the service. */
 const CACHED_FOR_AN_HOUR = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 
-/** Creates a server for one request of one caller. */
 export function createToolServer(tools: readonly Tool[], session: ToolSession): McpServer {
   const mcp = new McpServer(IDENTITY, {
     capabilities: { tools: { listChanged: false } },

@@ -34,7 +34,6 @@ export interface Tool {
   annotations: ToolAnnotations;
   inputSchema: ObjectSchema;
   outputSchema: ObjectSchema;
-  /** The permission it requires. */
   scope: RequiredScope;
   /** @throws ApiError like the route it maps to */
   call(call: ToolCall): Promise<ToolAnswer>;
@@ -135,7 +134,6 @@ export function readArguments(schema: ObjectSchema, args: Record<string, unknown
   );
 }
 
-/** The types that a JSON Schema allows. */
 function typesOf(schema: { type?: string | string[]; anyOf?: object[] }): string[] {
   return [schema.type ?? [], ...(schema.anyOf ?? []).map(typesOf)].flat();
 }
@@ -161,7 +159,6 @@ function queryText(name: string, value: unknown): string {
   throw invalidRequest([{ field: name, message: 'must be a string, a number, true or false, or a list of strings' }]);
 }
 
-/** The input schema for the parameters of a query. */
 export function inputOfQuery(query: z.ZodObject): ObjectSchema {
   const parameters = queryParametersOf(query, {});
   return {

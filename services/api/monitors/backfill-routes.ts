@@ -229,7 +229,6 @@ export function addBackfill(
   });
 }
 
-/** A run in the form the API returns. */
 export function backfillResource(run: StoredBackfill): Backfill {
   const { id, from, to, deliver, scannedTo, matches, delivered, credits } = run;
   const length = to.getTime() - from.getTime();

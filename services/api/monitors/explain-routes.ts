@@ -158,7 +158,6 @@ async function explainItem(
   };
 }
 
-/** Collaborators of the routes that explain. */
 interface ExplainDeps {
   pool: Pool;
   clickhouse: ClickHouseClient;

@@ -3,7 +3,6 @@ import type { Explanation, TermExplanation } from '../../../shared/matching/expl
 import type { NearMiss } from '../../../shared/matching/near-miss.ts';
 import type { MatchPosition } from '../../../shared/matching/rule.ts';
 
-/** An explanation in the form the API returns. */
 export function explanationResource(explanation: Explanation): Omit<RuleExplanation, 'history'> {
   const { matches, keywords, terms, require, exclude, filters } = explanation;
   return {

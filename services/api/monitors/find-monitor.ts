@@ -40,7 +40,6 @@ export async function findAndLockMonitor(db: Queryable, accountId: string, id: s
   return findMonitor(db, accountId, id);
 }
 
-/** Collaborators of the monitor routes. */
 export interface MonitorDeps {
   pool: Pool;
   /** Seals webhook secrets, with the monitor's id as context. */
@@ -55,7 +54,6 @@ export interface MonitorDeps {
   archiveSample: ArchiveSample;
 }
 
-/** A monitor in the form the API returns. */
 export function monitorResource(stored: StoredMonitor): Monitor {
   return {
     id: stored.id,
@@ -80,7 +78,6 @@ export function monitorResource(stored: StoredMonitor): Monitor {
   };
 }
 
-/** A monitor's counts as the API shows them. */
 export function monitorStatsResource(stored: StoredMonitorStats, monitor: Monitor): MonitorStats {
   return {
     matches_today: stored.matchesToday,
@@ -97,7 +94,6 @@ const PATIENCE_MS = 10 * 60_000;
 
 type Webhook = Pick<StoredMonitor, 'webhookUrl' | 'webhookFailing'>;
 
-/** How a monitor's deliveries go, as the API shows it. */
 export function deliveryResource(health: StoredDeliveryHealth, webhook: Webhook): MonitorDelivery {
   return {
     state: stateOf(health, webhook),

@@ -89,7 +89,6 @@ function within(deadline: AbortSignal, disconnected: AbortSignal | undefined): A
   ]);
 }
 
-/** Collaborators of the routes that read the archive for a rule. */
 export interface PreviewDeps extends MonitorDeps {
   clickhouse: ClickHouseClient;
   clock: Clock;

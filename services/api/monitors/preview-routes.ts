@@ -6,7 +6,7 @@ import { listMutes, ruleOf } from '../../../shared/monitors/monitors.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
 import { AccountSlots } from '../http/account-slots.ts';
 import { ApiError, ClientDisconnected, invalidRequest, toApiError } from '../http/api-error.ts';
-import { StreamedBody, streamOf } from '../http/response-stream.ts';
+import { EVENT_STREAM, SSE_HEADERS, StreamedBody, streamOf } from '../http/response-stream.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
 import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
@@ -20,7 +20,6 @@ import { findMonitor } from './find-monitor.ts';
 import { diffMonitor, previewMonitor } from './preview-monitor.ts';
 import type { PreviewDeps, PreviewRequest } from './preview-monitor.ts';
 
-const EVENT_STREAM = 'text/event-stream';
 /** Scans of the archive at once in this process; each keeps a session of the engine busy. */
 const SLOTS = {
   atOnce: 2,
@@ -110,8 +109,7 @@ async function preview(
   if (type === EVENT_STREAM) {
     return {
       status: 200,
-      // Without X-Accel-Buffering, some proxies buffer pieces until they have many.
-      headers: { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' },
+      headers: SSE_HEADERS,
       body: new StreamedBody(async () => {
         const release = await admit(deps, caller.accountId);
         const run = (disconnected: AbortSignal) =>

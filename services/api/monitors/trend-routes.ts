@@ -229,7 +229,6 @@ function daysOf(steps: readonly StepOfDay[]): LatencyDay[] {
   });
 }
 
-/** Collaborators of the routes about trends. */
 interface TrendDeps {
   pool: Pool;
   clickhouse: ClickHouseClient;

@@ -95,7 +95,6 @@ export class CachedReads<V> {
     this.memory = new LRUCache({ maxSize: options.memoryBytes });
   }
 
-  /** Bytes and entries in memory. */
   get memoryUse(): { bytes: number; entries: number } {
     return { bytes: this.memory.calculatedSize, entries: this.memory.size };
   }

@@ -255,7 +255,6 @@ export interface ThreadCallDeps {
 
 /** Makes the calls about one thread, within one deadline. Each throws UpstreamError, or the signal's reason. */
 class ThreadCalls {
-  /** Number of calls made. */
   callCount = 0;
   private readonly options: ThreadCallDeps;
   private readonly path: string;
@@ -345,7 +344,6 @@ class ThreadAccumulator {
     return this.stubs.length > 0;
   }
 
-  /** Copies the current state as plain data. */
   snapshot(): LoadedComments {
     const missing = [...this.missing].map(([id, parentId]) => ({ id, parentId }));
     return { comments: [...this.comments], stubs: [...this.stubs], missing };

@@ -165,7 +165,6 @@ export class ForumSource {
     return { upstream, clock, deadlineAt: clock() + THREAD_DEADLINE_MS, call };
   }
 
-  /** Maps the post of a thread. */
   post(data: UpstreamPost): Post {
     return toPost(data, this.context());
   }

@@ -19,7 +19,6 @@ const THINGS = { subject: 'list of things', refusal: 'upstream_error' } as const
 /** Each share link costs up to three forum calls before the call that reads its target. */
 const MAX_SHARE_LINKS = 5;
 
-/** Lookups by id. */
 export function itemRoutes(deps: ReadingDeps): Route[] {
   return [
     readingRoute(deps, {

@@ -67,7 +67,6 @@ export class PostReader {
     });
   }
 
-  /** Bytes and entries in memory. */
   get memoryUse(): { bytes: number; entries: number } {
     return this.reads.memoryUse;
   }

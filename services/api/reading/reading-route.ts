@@ -17,7 +17,6 @@ import type { PostReader } from './post-reader.ts';
 import type { RenderedPosts } from './rendered-posts.ts';
 import type { ShareLinks } from './resolve-reference.ts';
 
-/** Collaborators of the reading routes. */
 export interface ReadingDeps {
   charges: Pick<ReadingCharges, 'charge' | 'chargeCovered'>;
   source: ForumSource;
