@@ -1,6 +1,6 @@
 -- Every table and column has a comment: what a tool shows beside the names. A view that is replaced loses its comments.
 
--- Things as first seen (ver 1), or blanked because they were removed (ver 2). Rows are written again when a batch is
+-- Items as first seen (ver 1), or blanked because they were removed (ver 2). Rows are written again when a batch is
 -- repeated; FINAL keeps the highest version. Partitioned and expired by arrival, not by created_utc: a replayed dump is
 -- as new as the day it came in.
 CREATE TABLE IF NOT EXISTS items
@@ -26,12 +26,12 @@ CREATE TABLE IF NOT EXISTS items
     -- (shared/matching/searchable-words.ts).
     words String COMMENT 'Words of title and text as matching compares them, separated by spaces; for searches.' CODEC(ZSTD(1)),
     language LowCardinality(String) COMMENT 'ISO 639-1 code of the language of a comment, or of a post with its title; und: not decided; empty: archived before languages were.',
-    -- What monitors are judged by afterwards (shared/archive), which words does not hold; empty for posts. '?'
+    -- Rules are also matched against it afterwards (shared/archive), and `words` lacks it; empty for posts. '?'
     -- stands for words that nobody wrote.
     post_title_words String DEFAULT '?' COMMENT 'Words of the title of a comment''s post as matching compares them, separated by spaces; ?: archived without them.' CODEC(ZSTD(1)),
     INDEX item_words words TYPE text(tokenizer = splitByString([' '])),
     INDEX item_post_title_words post_title_words TYPE text(tokenizer = splitByString([' '])),
-    -- Things get ascending ids, so those of a granule were seen within minutes.
+    -- Items get ascending ids, so those of a granule were seen within minutes.
     INDEX item_times first_seen_at TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(ver)
@@ -86,8 +86,8 @@ ORDER BY (monitor_id, seq, attempt)
 TTL toDateTime(started_at) + INTERVAL 30 DAY
 COMMENT 'Webhook attempts with their outcomes. Rows may repeat: query with FINAL. Expires after 30 days.';
 
--- Which comments of which post are archived, and since when: the crawler asks by post, items is ordered by thing. A
--- thing is written again when a batch is repeated or its text is removed; the row with the earliest sight is kept, so
+-- Which comments of which post are archived, and since when: the crawler asks by post, items is ordered by item. An
+-- item is written again when a batch is repeated or its text is removed; the row with the earliest sight is kept, so
 -- repeating is harmless. Small granules, because a query reads a few hundred posts spread over the whole day.
 CREATE TABLE IF NOT EXISTS thread_items
 (
@@ -157,7 +157,7 @@ COMMENT 'What was seen of an hour and how completely. Query with FINAL, or the v
 
 -- Every sight of an item, for counting the hours of the last days: items keeps only the last sight of an item that
 -- several sources published, and is not ordered by time. Repeated rows are harmless, because whoever counts groups by
--- thing.
+-- item.
 CREATE TABLE IF NOT EXISTS item_sightings
 (
     thing_id String COMMENT 'Fullname of the thing: t3_ and the id for a post, t1_ and the id for a comment.',
@@ -263,7 +263,7 @@ ALTER TABLE item_contents_of_items
 
 -- For analysts: each row once, whatever was written twice, and exactly the last 30 days. All times are UTC.
 
--- Matches with the content of their things and the name of their monitor. What the forum removed is blank (removed), as
+-- Matches with the content of their items and the name of their monitor. What the forum removed is blank (removed), as
 -- is what was never archived: it has no source.
 CREATE OR REPLACE VIEW matches_with_items AS
 SELECT

@@ -91,7 +91,7 @@ export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
  */
 export const RECORDER_GROUP = 'recorder';
 export const ITEMS_ARCHIVER_GROUP = 'items-archiver';
-/** Deletes removed content from Postgres, and stands still for no other engine. */
+/** Deletes removed content from Postgres, and waits for no other engine. */
 export const REMOVALS_RECORDER_GROUP = 'removals-recorder';
 export const REMOVALS_ARCHIVER_GROUP = 'removals-archiver';
 export const MATCHES_ARCHIVER_GROUP = 'matches-archiver';

@@ -310,7 +310,7 @@ CREATE TABLE crawl_gaps (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   source text NOT NULL,
   reason text NOT NULL,
-  -- The last thing seen before and the first one after, where the source knows them.
+  -- The last item seen before and the first one after, where the source knows them.
   after_thing text,
   before_thing text,
   opened_at timestamptz NOT NULL,
@@ -429,7 +429,7 @@ CREATE INDEX recent_uses_kept_until ON recent_uses (kept_until);
 
 -- Open streams --------------------------------------------------------------------------------------------------------
 
--- Open streams of matches. An account has as many places as it may have streams: the primary key holds the limit,
+-- Open streams of matches. An account has as many slots as it may have streams: the primary key holds the limit,
 -- however many processes serve them. Half-empty pages keep the renewals in place (HOT).
 CREATE TABLE live_tails (
   account_id text COLLATE "C" NOT NULL,
@@ -757,7 +757,7 @@ CREATE TABLE backfills (
   monitor_id text COLLATE "C" NOT NULL,
   -- No reference to accounts, because its check would wait for their locks.
   account_id text COLLATE "C" NOT NULL,
-  -- What judges the archive: the version of the rule when the run was asked for, and the rule itself.
+  -- The rule that the run matches by, and its version: those of when the run was asked for.
   version integer NOT NULL,
   rule jsonb NOT NULL,
   -- Items first seen from here on, and before to_at.
@@ -790,11 +790,11 @@ CREATE TABLE backfills (
   request_id text,
   route text,
   key_id text COLLATE "C",
-  -- The process that works on it, until when, and when it last took it up: accounts take turns.
+  -- The process that works on it, until when, and when it last took it up: accounts alternate.
   lease_token uuid,
   lease_until timestamptz,
   taken_at timestamptz,
-  -- Nobody takes it up before: an engine was away, or the archive is not up to date.
+  -- No process takes it up before: an engine was unavailable, or the archive is not up to date.
   next_at timestamptz NOT NULL DEFAULT service_now(),
   -- Unexpected errors in a row.
   faults integer NOT NULL DEFAULT 0,

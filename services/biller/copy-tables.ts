@@ -52,8 +52,8 @@ async function copyTable(deps: CopyDeps, table: TableToCopy, isFull: boolean): P
     if (values.length > 0) await clickhouse.insert({ table: table.name, values, format: 'JSONEachRow' });
     if (isFull && table === MONITORS) {
       const present = new Set(keys);
-      const gone = copied.filter((row) => !present.has(row.key) && row.version < version - SETTLED_MICROSECONDS);
-      const ids = gone.map(({ key }) => key);
+      const deleted = copied.filter((row) => !present.has(row.key) && row.version < version - SETTLED_MICROSECONDS);
+      const ids = deleted.map(({ key }) => key);
       await eraseMonitorsInArchive(clickhouse, ids, ['monitors']);
     }
     if (last === undefined) return true;

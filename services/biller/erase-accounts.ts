@@ -131,7 +131,7 @@ export function isArchivedUpTo(heads: TopicOffsets, progress: ArchiveProgress): 
     Object.entries(partitions).every(([partition, head]) => {
       const now = progress.heads[topic]?.[partition];
       const archived = progress.archived[topic]?.[partition];
-      // A head lower than before means that the topic was created again, and its old records are gone.
+      // A head lower than before means that the topic was created again, without its old records.
       return now !== undefined && archived !== undefined && BigInt(archived) >= earlier(head, now);
     }),
   );

@@ -175,7 +175,7 @@ export class RecheckSource implements CrawlSource {
       throw new UpstreamError('broken', 'most of the rechecked items are removed; to be confirmed', { reason });
     }
     await this.publish(fresh, signal);
-    metrics.crawlerTombstones.inc(fresh.length);
+    metrics.crawlerRemovals.inc(fresh.length);
     metrics.crawlerRechecked.inc({ outcome: 'removed' }, fresh.length);
     metrics.crawlerRechecked.inc({ outcome: 'absent' }, names.length - present.size);
     metrics.crawlerRechecked.inc({ outcome: 'kept' }, present.size - fresh.length);

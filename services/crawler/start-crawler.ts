@@ -234,9 +234,9 @@ interface Archive {
 
 /** In milliseconds. Without them the defaults of the classes hold. */
 interface SweepTimes {
-  /** The least time between two looks at the comment count of a post. */
+  /** The least time between two checks of the comment count of a post. */
   checkEveryMs?: number;
-  /** The ages at which items are looked at again. */
+  /** The ages at which items are rechecked. */
   recheckAgesMs?: readonly number[];
   /** The lengths of the audit's windows. */
   auditStepsMs?: readonly number[];

@@ -144,7 +144,7 @@ export class EndpointSlots {
     return taken;
   }
 
-  /** Returns slots to the endpoint; returns the waiting monitors that still want a slot and may take one now. */
+  /** Frees slots of the endpoint. @returns the waiting monitors that still need a slot and may take one now */
   release(endpoint: Endpoint, count: number, wantsOne: (monitorId: string) => boolean): string[] {
     this.count(endpoint, -count);
     const queue = this.waiting.get(endpoint.origin);

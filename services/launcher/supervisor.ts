@@ -98,7 +98,7 @@ export class Supervisor {
     return !this.stopping.signal.aborted;
   }
 
-  /** Waits until the external cause is gone, however long that takes: starting before would only fail again. */
+  /** Waits until the external cause has ended, however long that takes: starting before would only fail again. */
   private async outwait({ name, externalCause }: SupervisedProcess, reason: string): Promise<boolean> {
     const { warn, progress, wait } = this.options;
     warn(`${name} ended (${reason}); it restarts when that is over`);

@@ -22,7 +22,7 @@ const POLL_MS = 1_000;
 const LEASE_SECONDS = 30;
 /** A lease is renewed so often while it lasts. */
 const RENEWALS = 4;
-/** Seconds until the archive is looked at again while it is behind. */
+/** Seconds until the archive is checked again while it is behind. */
 const NOT_SETTLED_SECONDS = 0.5;
 /** Waits while an engine is unavailable. */
 const BACK_OFF_MS = { least: 1_000, most: 30_000 };
@@ -115,7 +115,7 @@ async function workOn(deps: RunDeps, run: ClaimedBackfill): Promise<void> {
     const sliceEnd = await withLease(deps, run, (signal) => runBackfill({ ...deps, signal }, run));
     await settle(deps, run, sliceEnd);
   } catch (error) {
-    await giveBack(deps, run, error);
+    await releaseAfterError(deps, run, error);
   }
 }
 
@@ -128,14 +128,14 @@ async function settle({ pool, logger, metrics }: RunDeps, run: ClaimedBackfill, 
   logger.info({ backfill: run.id, monitor_id: run.monitorId, state: sliceEnd }, 'a backfill ended');
 }
 
-async function giveBack(deps: RunDeps, run: ClaimedBackfill, error: unknown): Promise<void> {
+async function releaseAfterError(deps: RunDeps, run: ClaimedBackfill, error: unknown): Promise<void> {
   const { pool, logger, metrics, signal } = deps;
   if (error instanceof BackfillLeaseLost) {
     logger.info({ err: error, backfill: run.id }, 'another process took a backfill, or it was deleted');
     return;
   }
   if (signal.aborted || unavailableEngine(error) !== undefined || error instanceof GroupProgressUnavailable) {
-    // The lease of a run that cannot be given back ends by itself.
+    // The lease of a run that cannot be released ends by itself.
     await releaseBackfill(pool, run, 0).catch(() => undefined);
     throw error;
   }

@@ -46,9 +46,9 @@ interface SettledAttempt extends RecordedAttempt {
  * lease was lost to another process. A match that would be retried is skipped when its monitor has no webhook any more:
  * the removal left it alone because of its lease, and a webhook that is added later gets only what comes then.
  *
- * Nearly always no failure is counted or reset, and the transaction is one statement. It has a COMMIT of its own
+ * Nearly always no failure is counted or reset, and the transaction is one statement. It has a separate COMMIT
  * nevertheless: a server that hung could otherwise commit it after this call had given up, and the repetition would
- * find the lease gone.
+ * find no lease.
  *
  * @param attempts in the order in which they ended
  * @returns for each attempt, in order, what was stored; undefined when its lease was lost

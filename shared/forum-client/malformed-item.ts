@@ -86,20 +86,20 @@ export function toItemLetter(
 
 export type ReadLetter =
   /** Not a letter of a malformed item. */
-  { outcome: 'other' } | { outcome: 'item'; item: ForumItem } | { outcome: 'unreadable'; reason: string };
+  { outcome: 'other' } | { outcome: 'item'; item: ForumItem } | { outcome: 'malformed'; reason: string };
 
-/** Parses the item of a dead letter again; the item is as if it had been readable when it was first seen. */
+/** Parses the item of a dead letter again; the item is as if it had parsed when it was first seen. */
 export function readItemLetter(letter: Pick<ConsumedRecord, 'value' | 'headers'>, siteUrl: string): ReadLetter {
   const header = (name: string): string | undefined => letter.headers[DEAD_LETTER_HEADER_PREFIX + name]?.toString();
   if (header('step') !== SHAPE_STEP) return { outcome: 'other' };
   const raw = parseJson(letter.value.toString());
   // What is left of an item that was too large.
-  if (raw === undefined) return { outcome: 'unreadable', reason: header('reason') ?? 'the letter is not JSON' };
+  if (raw === undefined) return { outcome: 'malformed', reason: header('reason') ?? 'the letter is not JSON' };
   const parsed = parseThing(raw, '');
-  if (parsed.outcome === 'unknown_kind') return { outcome: 'unreadable', reason: `the kind ${parsed.kind} is unknown` };
-  if (parsed.outcome === 'fault') return { outcome: 'unreadable', reason: describe(parsed.fault) };
+  if (parsed.outcome === 'unknown_kind') return { outcome: 'malformed', reason: `the kind ${parsed.kind} is unknown` };
+  if (parsed.outcome === 'fault') return { outcome: 'malformed', reason: describe(parsed.fault) };
   const firstSeenAt = Number(header('timestamp'));
-  if (!Number.isFinite(firstSeenAt)) return { outcome: 'unreadable', reason: 'the letter has no time' };
+  if (!Number.isFinite(firstSeenAt)) return { outcome: 'malformed', reason: 'the letter has no time' };
   const post = knownPost.safeParse(parseJson(header('post') ?? ''));
   const origin = { source: header('source') ?? 'listings', replay: false, firstSeenAt, siteUrl };
   return { outcome: 'item', item: thingToForumItem(parsed.thing, origin, post.success ? post.data : undefined) };

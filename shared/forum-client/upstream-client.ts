@@ -357,7 +357,7 @@ function send(
   const headers = { authorization: `Bearer ${token}`, accept: 'application/json', 'user-agent': userAgent };
   if (body === undefined) return request(url, { dispatcher, headers, signal });
   const type = { 'content-type': 'application/x-www-form-urlencoded' };
-  // A request that waits for the connection would notice an abort only at its turn.
+  // A request that waits for the connection would notice an abort only when it is sent.
   return rejectOnAbort(
     request(url, { dispatcher, method: 'POST', headers: { ...headers, ...type }, body, signal }),
     signal,

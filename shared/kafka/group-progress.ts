@@ -93,7 +93,7 @@ export function hasFinished(heads: PartitionOffsets, progress: GroupProgress): b
     Object.entries(partitions).every(([partition, head]) => {
       const now = progress.heads[topic]?.[partition];
       const finished = progress.finished[topic]?.[partition];
-      // A head lower than before means that the topic was created again, and its old records are gone.
+      // A head lower than before means that the topic was created again, without its old records.
       return now !== undefined && finished !== undefined && BigInt(finished) >= earlier(head, now);
     }),
   );

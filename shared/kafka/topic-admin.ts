@@ -9,7 +9,7 @@ import { isKafkaUnavailable } from './kafka-unavailable.ts';
 import { checkTopic, topicConfig, topicSettings, USUAL_REPLICATION } from './topic-settings.ts';
 import type { FoundTopic, CheckedCluster, TopicFault, TopicPlan, TopicSettings } from './topic-settings.ts';
 
-/** Existing topics are not as this installation needs them; the message names each and the command that mends it. */
+/** Existing topics are not as this installation needs them; the message names each and the command that fixes it. */
 export class TopicsDiffer extends Error {
   override name = 'TopicsDiffer';
 }
@@ -104,7 +104,7 @@ function checkAll(
   { wanted, found }: { wanted: readonly TopicSettings[]; found: ReadonlyMap<string, FoundTopic> },
 ): void {
   const faults = wanted.flatMap((settings) => checkTopic(settings, found.get(settings.topic)!, cluster));
-  const line = ({ topic, fault, command }: TopicFault) => `  ${topic} ${fault}. Mend it: ${command}`;
+  const line = ({ topic, fault, command }: TopicFault) => `  ${topic} ${fault}. Fix it: ${command}`;
   for (const fault of faults.filter(({ isFatal }) => !isFatal)) {
     logger.warn({ topic: fault.topic, command: fault.command }, `the topic ${fault.topic} ${fault.fault}`);
   }

@@ -147,7 +147,7 @@ export async function openAlarms(db: Queryable, accountId: string, monitorIds: r
 
 export interface DueAlarm extends RecoveredWebhook {
   accountId: string;
-  /** `over`: the monitor, its webhook or the stored attempts are gone. */
+  /** `over`: the monitor, its webhook or the stored attempts no longer exist. */
   state: 'failing' | 'recovered' | 'over';
 }
 

@@ -84,7 +84,7 @@ function declare(registers: Registry[]) {
       'Items checked again, by outcome: kept, removed, absent (no tombstone).',
       ['outcome'],
     ),
-    crawlerTombstones: counter(
+    crawlerRemovals: counter(
       'crawler_tombstones_total',
       'Items that the forum removed and whose text is deleted everywhere (records of forum.removals).',
     ),

@@ -169,7 +169,7 @@ function commentsOf(samples: readonly StoredAuditSample[]): HourCoverage['commen
 }
 
 /**
- * The posts of an hour; undefined when the walk over post ids did not reach the end of the hour, or stands still. The
+ * The posts of an hour; undefined when the walk over post ids did not reach the end of the hour, or has stopped. The
  * first walk begins near the newest post, so it says nothing about the hours before the first start.
  */
 function postsOf(hour: number, now: number, known: Known): HourCoverage['posts'] | undefined {

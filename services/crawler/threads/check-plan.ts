@@ -19,11 +19,11 @@ const LEAST_IN_GAP = 0.02;
 const LARGEST_FACTOR = 1e9;
 
 interface Plan {
-  /** Slots to check now, the most urgent first. */
+  /** Rows to check now, the most urgent first. */
   due: number[];
-  /** Slots to check because of a gap, those with most comments first. */
+  /** Rows to check because of a gap, those with most comments first. */
   dueForGaps: number[];
-  /** Slots to read because of a gap: those first that the oldest gap waits for, among them the largest deficit. */
+  /** Rows to read because of a gap: those first that the oldest gap waits for, among them the largest deficit. */
   unread: number[];
   /** The posts that each gap still waits for. */
   waiting: number[];
@@ -41,7 +41,7 @@ export class CheckPlan {
   /** Seconds of interval for a post with one comment a second. */
   private factor = 0;
   private isShort = false;
-  /** The root of the expected comments a second, by slot; 0 for no post. */
+  /** The root of the expected comments a second, by row; 0 for no post. */
   private readonly weights = new Float32Array(CAPACITY);
   private readonly urgencies = new Float32Array(CAPACITY);
 
@@ -62,14 +62,14 @@ export class CheckPlan {
   drop(now: number, gaps: readonly WorkedOnTime[]): void {
     const { posts } = this;
     const crowded = posts.size > 0.95 * CAPACITY ? this.leastRates(now, posts.size - 0.85 * CAPACITY) : 0;
-    for (let slot = 0; slot < posts.end; slot++) {
-      if (!posts.isUsed(slot) || posts.checking[slot] === 1 || posts.reading[slot] === 1) continue;
-      const age = now - posts.createdAt[slot]!;
+    for (let row = 0; row < posts.end; row++) {
+      if (!posts.isUsed(row) || posts.checking[row] === 1 || posts.reading[row] === 1) continue;
+      const age = now - posts.createdAt[row]!;
       if (age <= DAY_MS && crowded === 0) continue;
-      const rate = this.rateOf(slot, now);
-      const isQuiet = rate * 3_600 < QUIET_PER_HOUR && posts.deficit[slot] === 0;
-      const isKept = age <= DAY_MS || !isQuiet || gaps.some((gap) => this.isDueFor(slot, gap, rate));
-      if (rate < crowded || !isKept || age > LONGEST_AGE_MS) posts.remove(slot);
+      const rate = this.rateOf(row, now);
+      const isQuiet = rate * 3_600 < QUIET_PER_HOUR && posts.deficit[row] === 0;
+      const isKept = age <= DAY_MS || !isQuiet || gaps.some((gap) => this.isDueFor(row, gap, rate));
+      if (rate < crowded || !isKept || age > LONGEST_AGE_MS) posts.remove(row);
     }
   }
 
@@ -89,14 +89,14 @@ export class CheckPlan {
   }
 
   /** Comments a second that the post is expected to get. */
-  private rateOf(slot: number, now: number): number {
-    return expectedRate(now - this.posts.createdAt[slot]!, this.posts.comments[slot]!);
+  private rateOf(row: number, now: number): number {
+    return expectedRate(now - this.posts.createdAt[row]!, this.posts.comments[row]!);
   }
 
   private weigh(now: number): void {
     const { posts } = this;
-    for (let slot = 0; slot < posts.end; slot++) {
-      this.weights[slot] = posts.isUsed(slot) ? Math.sqrt(this.rateOf(slot, now)) : 0;
+    for (let row = 0; row < posts.end; row++) {
+      this.weights[row] = posts.isUsed(row) ? Math.sqrt(this.rateOf(row, now)) : 0;
     }
   }
 
@@ -109,7 +109,7 @@ export class CheckPlan {
   private worthwhilePerSecond(): number {
     const least = Math.sqrt(WORTHWHILE_RATE);
     let sum = 0;
-    for (let slot = 0; slot < this.posts.end; slot++) sum += Math.min(1, this.weights[slot]! / least);
+    for (let row = 0; row < this.posts.end; row++) sum += Math.min(1, this.weights[row]! / least);
     return sum / (this.shortestMs / 1000);
   }
 
@@ -124,8 +124,8 @@ export class CheckPlan {
     for (let step = 0; step < 4; step++) {
       let atShortest = 0;
       let others = 0;
-      for (let slot = 0; slot < posts.end; slot++) {
-        const weight = this.weights[slot]!;
+      for (let row = 0; row < posts.end; row++) {
+        const weight = this.weights[row]!;
         if (weight === 0) continue;
         if (this.factor <= (weight * this.shortestMs) / 1000) atShortest += 1;
         else others += weight;
@@ -137,18 +137,18 @@ export class CheckPlan {
     }
   }
 
-  private intervalMs(slot: number): number {
-    const interval = (this.factor / this.weights[slot]!) * 1000;
+  private intervalMs(row: number): number {
+    const interval = (this.factor / this.weights[row]!) * 1000;
     return Math.min(LONGEST_MS, Math.max(this.shortestMs, interval));
   }
 
   private mostUrgent(until: number, most: number): number[] {
     const { posts, urgencies } = this;
     let count = 0;
-    for (let slot = 0; slot < posts.end; slot++) {
-      const isFree = this.weights[slot] !== 0 && posts.checking[slot] === 0;
-      const urgency = isFree ? (until - posts.checkedAt[slot]!) / this.intervalMs(slot) : 0;
-      urgencies[slot] = urgency;
+    for (let row = 0; row < posts.end; row++) {
+      const isFree = this.weights[row] !== 0 && posts.checking[row] === 0;
+      const urgency = isFree ? (until - posts.checkedAt[row]!) / this.intervalMs(row) : 0;
+      urgencies[row] = urgency;
       if (urgency >= 1) count += 1;
     }
     return this.largest(1, count, most);
@@ -158,26 +158,26 @@ export class CheckPlan {
   private findDueForGaps(gaps: readonly WorkedOnTime[], most: number): Omit<Plan, 'due'> {
     const { posts } = this;
     const waiting = gaps.map(() => 0);
-    const unread: { slot: number; since: number }[] = [];
+    const unread: { row: number; since: number }[] = [];
     let count = 0;
-    for (let slot = 0; slot < posts.end && gaps.length > 0; slot++) {
-      this.urgencies[slot] = 0;
-      if (this.weights[slot] === 0) continue;
-      const { isUnchecked, unreadSince } = this.waitOf(slot, gaps, waiting);
-      if (unreadSince < Infinity && posts.reading[slot] === 0) unread.push({ slot, since: unreadSince });
-      if (!isUnchecked || posts.checking[slot] === 1) continue;
-      this.urgencies[slot] = this.weights[slot]!;
+    for (let row = 0; row < posts.end && gaps.length > 0; row++) {
+      this.urgencies[row] = 0;
+      if (this.weights[row] === 0) continue;
+      const { isUnchecked, unreadSince } = this.waitOf(row, gaps, waiting);
+      if (unreadSince < Infinity && posts.reading[row] === 0) unread.push({ row, since: unreadSince });
+      if (!isUnchecked || posts.checking[row] === 1) continue;
+      this.urgencies[row] = this.weights[row]!;
       count += 1;
     }
     for (const gap of gaps) gap.isNew = false;
-    unread.sort((a, b) => a.since - b.since || posts.deficit[b.slot]! - posts.deficit[a.slot]!);
+    unread.sort((a, b) => a.since - b.since || posts.deficit[b.row]! - posts.deficit[a.row]!);
     const dueForGaps = count === 0 ? [] : this.largest(Number.MIN_VALUE, count, most);
-    return { dueForGaps, unread: unread.map(({ slot }) => slot), waiting };
+    return { dueForGaps, unread: unread.map(({ row }) => row), waiting };
   }
 
   /** Adds the gaps that wait for the post to `waiting`. `unreadSince`: the oldest one that waits for its reading. */
   private waitOf(
-    slot: number,
+    row: number,
     gaps: readonly WorkedOnTime[],
     waiting: number[],
   ): { isUnchecked: boolean; unreadSince: number } {
@@ -186,14 +186,14 @@ export class CheckPlan {
     let unreadSince = Infinity;
     for (let index = 0; index < gaps.length; index++) {
       const gap = gaps[index]!;
-      if (!mayConcern(posts, slot, gap)) continue;
+      if (!mayConcern(posts, row, gap)) continue;
       const since = coveredSince(gap);
-      const isChecked = posts.checkedAt[slot]! > since;
+      const isChecked = posts.checkedAt[row]! > since;
       if (!isChecked || gap.isNew) {
-        if (this.isLikely(gap, this.weights[slot]! ** 2)) gap.waited[slot] = 1;
+        if (this.isLikely(gap, this.weights[row]! ** 2)) gap.waited[row] = 1;
         else if (!isChecked) continue;
       }
-      if (isChecked && (posts.deficit[slot] === 0 || gap.waited[slot] === 0)) continue;
+      if (isChecked && (posts.deficit[row] === 0 || gap.waited[row] === 0)) continue;
       if (isChecked) unreadSince = Math.min(unreadSince, since);
       else isUnchecked = true;
       waiting[index]! += 1;
@@ -202,9 +202,9 @@ export class CheckPlan {
   }
 
   /** Whether the gap waits for a check of the post, which is expected to have `rate` comments a second. */
-  private isDueFor(slot: number, gap: WorkedOnTime, rate: number): boolean {
+  private isDueFor(row: number, gap: WorkedOnTime, rate: number): boolean {
     const { posts } = this;
-    if (posts.checkedAt[slot]! > coveredSince(gap) || !mayConcern(posts, slot, gap)) return false;
+    if (posts.checkedAt[row]! > coveredSince(gap) || !mayConcern(posts, row, gap)) return false;
     return this.isLikely(gap, rate);
   }
 
@@ -218,14 +218,14 @@ export class CheckPlan {
     const { posts } = this;
     const rates: number[] = [];
     const step = Math.max(1, Math.floor(posts.end / 2_000));
-    for (let slot = 0; slot < posts.end; slot += step) {
-      if (posts.isUsed(slot)) rates.push(this.rateOf(slot, now));
+    for (let row = 0; row < posts.end; row += step) {
+      if (posts.isUsed(row)) rates.push(this.rateOf(row, now));
     }
     rates.sort((a, b) => a - b);
     return rates[Math.floor((rates.length * count) / posts.size)] ?? 0;
   }
 
-  /** The `most` slots, about, with the highest urgency of at least `least`, in order. The bound comes from a sample. */
+  /** The `most` rows, about, with the highest urgency of at least `least`, in order. The bound comes from a sample. */
   private largest(least: number, count: number, most: number): number[] {
     const { urgencies } = this;
     const end = this.posts.end;
@@ -233,13 +233,13 @@ export class CheckPlan {
     if (count > 2 * most) {
       const step = Math.max(1, Math.floor(end / 20_000));
       const sample: number[] = [];
-      for (let slot = 0; slot < end; slot += step) if (urgencies[slot]! >= least) sample.push(urgencies[slot]!);
+      for (let row = 0; row < end; row += step) if (urgencies[row]! >= least) sample.push(urgencies[row]!);
       sample.sort((a, b) => b - a);
       bound = sample[Math.floor((sample.length * most) / count)] ?? least;
     }
-    const slots: number[] = [];
-    for (let slot = 0; slot < end; slot++) if (urgencies[slot]! >= bound) slots.push(slot);
-    return slots.sort((a, b) => urgencies[b]! - urgencies[a]!);
+    const rows: number[] = [];
+    for (let row = 0; row < end; row++) if (urgencies[row]! >= bound) rows.push(row);
+    return rows.sort((a, b) => urgencies[b]! - urgencies[a]!);
   }
 }
 
@@ -276,7 +276,7 @@ export interface MissedTime {
 /** A missed time that is worked on. */
 export interface WorkedOnTime extends MissedTime {
   /**
-   * By slot, 1 for a post that some plan found unchecked since, or the first plan checked before it knew of the time.
+   * By row, 1 for a post that some plan found unchecked since, or the first plan checked before it knew of the time.
    * What was checked before it could be expected to have had comments in that time does not wait for a reading: posts
    * that become busy later would keep a gap open.
    */
@@ -291,10 +291,10 @@ function coveredSince({ openedAt, beforeAt }: MissedTime): number {
 }
 
 /** Whether the post may have had comments in the time that no complete reading has found since. */
-function mayConcern(posts: TrackedPosts, slot: number, time: MissedTime): boolean {
-  const createdAt = posts.createdAt[slot]!;
+function mayConcern(posts: TrackedPosts, row: number, time: MissedTime): boolean {
+  const createdAt = posts.createdAt[row]!;
   if (createdAt > time.beforeAt || createdAt < time.afterAt - OLDER_MS) return false;
-  if (posts.completeAt[slot]! > coveredSince(time)) return false;
-  const community = posts.community[slot]!;
+  if (posts.completeAt[row]! > coveredSince(time)) return false;
+  const community = posts.community[row]!;
   return time.communities === undefined || community === 0 || time.communities.has(community);
 }

@@ -5,7 +5,7 @@ import type { NewPost } from './tracked-posts.ts';
 
 /** Posts in one call of /api/info. */
 export const POSTS_PER_CHECK = 100;
-/** A plan is made for as many seconds as it takes to look at this many posts a second. */
+/** A plan lasts a second for each of this many posts. */
 const POSTS_PER_PLAN_SECOND = 5_000;
 const SHORTEST_PLAN_MS = 5_000;
 const LONGEST_PLAN_MS = 60_000;
@@ -38,7 +38,7 @@ export class ThreadSweep {
   private readonly posts = new TrackedPosts();
   private readonly plan: CheckPlan;
   private readonly readings = new ReadingQueue(this.posts);
-  /** What was archived at an earlier check is not believed before: the archive did not answer. */
+  /** Until then earlier counts of archived comments do not count: the archive did not answer. */
   private distrustedUntil = Number.NEGATIVE_INFINITY;
   private due: number[] = [];
   private dueForGaps: number[] = [];
@@ -70,8 +70,8 @@ export class ThreadSweep {
 
   /** Follows a post. Repeating it changes nothing. `comments`: those archived so far. */
   add(post: NewPost): void {
-    const slot = this.posts.slotOf(post.postId);
-    if (slot !== undefined) this.posts.markNew(slot, post);
+    const row = this.posts.rowOf(post.postId);
+    if (row !== undefined) this.posts.markNew(row, post);
     else if (!this.isFull()) this.posts.add(post);
   }
 
@@ -81,13 +81,13 @@ export class ThreadSweep {
 
   /** Notes comments that other sources saw; an unknown post is followed as if it began with the oldest of them. */
   noteActivity({ postId, comments, oldestAt, subreddit, isPast = false }: CommentActivity): void {
-    const slot = this.posts.slotOf(postId);
-    if (slot === undefined) {
+    const row = this.posts.rowOf(postId);
+    if (row === undefined) {
       if (!isPast) this.add({ postId, createdAt: oldestAt, comments, subreddit, isOld: true });
       return;
     }
-    this.posts.comments[slot]! += comments;
-    this.posts.hasGrown[slot] = 1;
+    this.posts.comments[row]! += comments;
+    this.posts.hasGrown[row] = 1;
   }
 
   /** Sets the gaps to work on: posts that may have had comments in them are checked with half of the checks. */
@@ -126,14 +126,14 @@ export class ThreadSweep {
     while (batch.length < POSTS_PER_CHECK) {
       this.picked += 1;
       const [first, second] = this.picked % 2 === 0 ? [this.dueForGaps, this.due] : [this.due, this.dueForGaps];
-      const slot = first.pop() ?? second.pop();
-      if (slot === undefined) break;
-      if (!posts.isUsed(slot) || posts.checking[slot] === 1) continue;
-      posts.checking[slot] = 1;
+      const row = first.pop() ?? second.pop();
+      if (row === undefined) break;
+      if (!posts.isUsed(row) || posts.checking[row] === 1) continue;
+      posts.checking[row] = 1;
       // What the archive gets from now on counts for the next check.
-      if (posts.hasGrown[slot] === 1) posts.askedAt[slot] = NEVER;
-      posts.hasGrown[slot] = 0;
-      batch.push(posts.ids[slot]!);
+      if (posts.hasGrown[row] === 1) posts.askedAt[row] = NEVER;
+      posts.hasGrown[row] = 0;
+      batch.push(posts.ids[row]!);
     }
     if (batch.length === 0) return undefined;
     this.checkShare.noteCheck(1);
@@ -157,12 +157,12 @@ export class ThreadSweep {
    * @param comments that the forum counted at `checkedAt`
    */
   archivedOf(postId: string, comments: number, checkedAt: number): number | undefined {
-    const slot = this.posts.slotOf(postId);
-    if (slot === undefined || comments === 0) return 0;
+    const row = this.posts.rowOf(postId);
+    if (row === undefined || comments === 0) return 0;
     const { askedAt, counted, difference, deficit } = this.posts;
-    const isTrusted = checkedAt > this.distrustedUntil && checkedAt - askedAt[slot]! < KNOWN_MS;
-    const isKnown = isTrusted && comments === counted[slot] && deficit[slot] === 0;
-    return isKnown ? counted[slot]! - difference[slot]! : undefined;
+    const isTrusted = checkedAt > this.distrustedUntil && checkedAt - askedAt[row]! < KNOWN_MS;
+    const isKnown = isTrusted && comments === counted[row] && deficit[row] === 0;
+    return isKnown ? counted[row]! - difference[row]! : undefined;
   }
 
   /** Call this when the archive did not answer: it is behind, and what it gets late is not noticed. */
@@ -173,8 +173,8 @@ export class ThreadSweep {
   /** @param checkedAt when num_comments was received */
   learnChecks(checkedAt: number, checked: readonly CheckedPost[]): void {
     for (const post of checked) {
-      const slot = this.posts.slotOf(post.postId);
-      if (slot !== undefined) this.learnCheck(slot, checkedAt, post);
+      const row = this.posts.rowOf(post.postId);
+      if (row !== undefined) this.learnCheck(row, checkedAt, post);
     }
   }
 
@@ -182,17 +182,17 @@ export class ThreadSweep {
   checkFailed(postIds: readonly string[], { isLater = false } = {}): void {
     if (!isLater) this.checkShare.noteCheck(-1);
     for (const postId of postIds) {
-      const slot = this.posts.slotOf(postId);
-      if (slot === undefined || this.posts.checking[slot] === 0) continue;
-      this.posts.checking[slot] = 0;
-      if (!isLater) this.due.push(slot);
+      const row = this.posts.rowOf(postId);
+      if (row === undefined || this.posts.checking[row] === 0) continue;
+      this.posts.checking[row] = 0;
+      if (!isLater) this.due.push(row);
     }
   }
 
   /** Whether the post is older than what the archive holds of it. */
   isOld(postId: string): boolean {
-    const slot = this.posts.slotOf(postId);
-    return slot !== undefined && this.posts.isOld[slot]! > 0;
+    const row = this.posts.rowOf(postId);
+    return row !== undefined && this.posts.isOld[row]! > 0;
   }
 
   /**
@@ -200,51 +200,51 @@ export class ThreadSweep {
    * not looked for.
    */
   nextReading(now: number): { postId: string; deficit: number; from: number } | undefined {
-    const slot = this.readings.take(now);
-    if (slot === undefined) return undefined;
+    const row = this.readings.take(now);
+    if (row === undefined) return undefined;
     this.checkShare.noteReading(1);
-    this.posts.reading[slot] = 1;
+    this.posts.reading[row] = 1;
     const { ids, deficit, createdAt } = this.posts;
-    return { postId: ids[slot]!, deficit: deficit[slot]!, from: createdAt[slot]! };
+    return { postId: ids[row]!, deficit: deficit[row]!, from: createdAt[row]! };
   }
 
   learnReading(postId: string, { readAt, comments, known, found, unread, isBrokenOff = false }: ReadThread): void {
     const { posts } = this;
-    const slot = posts.slotOf(postId);
-    if (slot === undefined) return;
-    posts.reading[slot] = 0;
-    posts.askedAt[slot] = NEVER;
-    if (unread === 0) posts.completeAt[slot] = readAt;
-    posts.difference[slot] = comments - known;
+    const row = posts.rowOf(postId);
+    if (row === undefined) return;
+    posts.reading[row] = 0;
+    posts.askedAt[row] = NEVER;
+    if (unread === 0) posts.completeAt[row] = readAt;
+    posts.difference[row] = comments - known;
     // A reading that found nothing is not repeated before the post grows, even if it left something unread; one that
     // was broken off is, a few times.
     const isFruitless = isBrokenOff && found === 0;
-    posts.fruitless[slot] = isFruitless ? posts.fruitless[slot]! + 1 : 0;
-    const isRepeated = found > 0 || (isFruitless && posts.fruitless[slot] < MAX_FRUITLESS);
+    posts.fruitless[row] = isFruitless ? posts.fruitless[row]! + 1 : 0;
+    const isRepeated = found > 0 || (isFruitless && posts.fruitless[row] < MAX_FRUITLESS);
     const left = isRepeated ? unread : 0;
-    posts.residual[slot] = comments - known - left;
-    posts.setDeficit(slot, left);
-    if (left > 0) posts.restsUntil[slot] = readAt + (isFruitless ? restMs(posts.fruitless[slot]) : ARCHIVED_AFTER_MS);
+    posts.residual[row] = comments - known - left;
+    posts.setDeficit(row, left);
+    if (left > 0) posts.restsUntil[row] = readAt + (isFruitless ? restMs(posts.fruitless[row]) : ARCHIVED_AFTER_MS);
   }
 
   /** The thread waits again, unless it is inaccessible: an outage of the forum, however long, gives nothing up. */
   readingFailed(postId: string, why: ReadingFailure, now: number): void {
-    const slot = this.posts.slotOf(postId);
-    if (slot === undefined) return;
+    const row = this.posts.rowOf(postId);
+    if (row === undefined) return;
     const { posts, readings } = this;
-    posts.reading[slot] = 0;
+    posts.reading[row] = 0;
     if (why === 'own_budget') {
       readings.undoTake();
       this.checkShare.noteReading(-1);
       return;
     }
     if (why === 'inaccessible') {
-      posts.residual[slot] = posts.difference[slot]!;
-      posts.setDeficit(slot, 0);
+      posts.residual[row] = posts.difference[row]!;
+      posts.setDeficit(row, 0);
       return;
     }
-    posts.fruitless[slot] = Math.min(FRUITLESS_AT_LONGEST, posts.fruitless[slot]! + 1);
-    posts.restsUntil[slot] = now + restMs(posts.fruitless[slot]);
+    posts.fruitless[row] = Math.min(FRUITLESS_AT_LONGEST, posts.fruitless[row]! + 1);
+    posts.restsUntil[row] = now + restMs(posts.fruitless[row]);
   }
 
   private planIfNeeded(now: number, callsPerSecond: number): void {
@@ -266,29 +266,29 @@ export class ThreadSweep {
     this.waitingFor = new Map(this.gaps.map(({ id }, index) => [id, waiting[index]!]));
   }
 
-  private learnCheck(slot: number, checkedAt: number, { postId, comments, archived: answer }: CheckedPost): void {
+  private learnCheck(row: number, checkedAt: number, { postId, comments, archived: answer }: CheckedPost): void {
     const { posts } = this;
     const archived = answer ?? this.archivedOf(postId, comments ?? 0, checkedAt);
-    posts.noteCheck(slot, checkedAt, comments);
+    posts.noteCheck(row, checkedAt, comments);
     // A later reading is more accurate.
-    const isOutdated = posts.reading[slot] === 1 || posts.completeAt[slot]! >= checkedAt;
+    const isOutdated = posts.reading[row] === 1 || posts.completeAt[row]! >= checkedAt;
     if (comments === undefined || archived === undefined || isOutdated) {
-      posts.askedAt[slot] = NEVER;
+      posts.askedAt[row] = NEVER;
       return;
     }
-    if (answer !== undefined) posts.askedAt[slot] = checkedAt;
+    if (answer !== undefined) posts.askedAt[row] = checkedAt;
     const difference = comments - archived;
-    if (posts.isOld[slot] === 2) {
-      posts.isOld[slot] = 1;
-      posts.residual[slot] = difference;
+    if (posts.isOld[row] === 2) {
+      posts.isOld[row] = 1;
+      posts.residual[row] = difference;
     }
     // Deletions lower it for good; a count that lags behind for one check does not.
-    const lower = Math.max(difference, posts.difference[slot]!);
-    posts.residual[slot] = Math.min(posts.residual[slot]!, lower);
-    posts.difference[slot] = difference;
-    const deficit = Math.max(0, difference - posts.residual[slot]);
-    if (deficit === 0) posts.completeAt[slot] = checkedAt;
-    posts.setDeficit(slot, deficit);
+    const lower = Math.max(difference, posts.difference[row]!);
+    posts.residual[row] = Math.min(posts.residual[row]!, lower);
+    posts.difference[row] = difference;
+    const deficit = Math.max(0, difference - posts.residual[row]);
+    if (deficit === 0) posts.completeAt[row] = checkedAt;
+    posts.setDeficit(row, deficit);
   }
 }
 

@@ -17,7 +17,7 @@ export interface NewPost {
 
 /**
  * The posts of the sweep in columns, about 100 bytes each with the name: half a million fit into 50 MB, of which the
- * system provides only what is used. A post has a slot until it is removed; the slot is then used again.
+ * system provides only what is used. A post has a row until it is removed; the row is then used again.
  */
 export class TrackedPosts {
   readonly ids: string[] = [];
@@ -49,87 +49,87 @@ export class TrackedPosts {
   /** The last check for which the archive was asked, and whether it has got comments since one began. */
   readonly askedAt = new Float64Array(CAPACITY);
   readonly hasGrown = new Uint8Array(CAPACITY);
-  /** Slots with a deficit, the latest ones last. */
+  /** Rows with a deficit, the latest ones last. */
   readonly waiting = new Set<number>();
-  private readonly slots = new Map<string, number>();
+  private readonly rows = new Map<string, number>();
   private readonly free: number[] = [];
 
   get size(): number {
-    return this.slots.size;
+    return this.rows.size;
   }
 
-  /** Slots from 0 to this one, not included, may be in use. */
+  /** Rows from 0 to this one, not included, may be in use. */
   get end(): number {
     return this.ids.length;
   }
 
-  isUsed(slot: number): boolean {
-    return this.createdAt[slot] !== UNUSED;
+  isUsed(row: number): boolean {
+    return this.createdAt[row] !== UNUSED;
   }
 
-  slotOf(postId: string): number | undefined {
-    return this.slots.get(postId);
+  rowOf(postId: string): number | undefined {
+    return this.rows.get(postId);
   }
 
   /** The post must be unknown. */
   add({ postId, createdAt, comments = 0, subreddit, isOld = false }: NewPost): number {
-    const slot = this.free.pop() ?? this.ids.length;
-    this.ids[slot] = postId;
-    this.slots.set(postId, slot);
-    this.createdAt[slot] = createdAt;
-    this.community[slot] = communityKey(subreddit);
-    this.checkedAt[slot] = createdAt;
-    this.completeAt[slot] = 0;
-    this.comments[slot] = comments;
-    this.counted[slot] = 0;
-    this.residual[slot] = 0;
-    this.difference[slot] = 0;
-    this.deficit[slot] = 0;
-    this.isOld[slot] = isOld ? 2 : 0;
-    this.checking[slot] = 0;
-    this.reading[slot] = 0;
-    this.fruitless[slot] = 0;
-    this.restsUntil[slot] = 0;
-    this.askedAt[slot] = 0;
-    this.hasGrown[slot] = 1;
-    return slot;
+    const row = this.free.pop() ?? this.ids.length;
+    this.ids[row] = postId;
+    this.rows.set(postId, row);
+    this.createdAt[row] = createdAt;
+    this.community[row] = communityKey(subreddit);
+    this.checkedAt[row] = createdAt;
+    this.completeAt[row] = 0;
+    this.comments[row] = comments;
+    this.counted[row] = 0;
+    this.residual[row] = 0;
+    this.difference[row] = 0;
+    this.deficit[row] = 0;
+    this.isOld[row] = isOld ? 2 : 0;
+    this.checking[row] = 0;
+    this.reading[row] = 0;
+    this.fruitless[row] = 0;
+    this.restsUntil[row] = 0;
+    this.askedAt[row] = 0;
+    this.hasGrown[row] = 1;
+    return row;
   }
 
   /**
    * Corrects a post that counted as old because the archive had a comment of it before the post itself: all of its
    * comments are looked for, from the next check on.
    */
-  markNew(slot: number, { createdAt, isOld = false }: NewPost): void {
-    if (isOld || this.isOld[slot] === 0) return;
-    this.isOld[slot] = 0;
-    this.createdAt[slot] = createdAt;
-    this.checkedAt[slot] = createdAt;
-    this.completeAt[slot] = 0;
-    this.residual[slot] = 0;
-    this.hasGrown[slot] = 1;
+  markNew(row: number, { createdAt, isOld = false }: NewPost): void {
+    if (isOld || this.isOld[row] === 0) return;
+    this.isOld[row] = 0;
+    this.createdAt[row] = createdAt;
+    this.checkedAt[row] = createdAt;
+    this.completeAt[row] = 0;
+    this.residual[row] = 0;
+    this.hasGrown[row] = 1;
   }
 
   /** Notes a check. `comments`: num_comments; undefined when the forum did not return the post. */
-  noteCheck(slot: number, checkedAt: number, comments = this.counted[slot]!): void {
-    this.counted[slot] = comments;
-    if (this.isOld[slot] === 0) this.comments[slot] = comments;
-    this.checkedAt[slot] = Math.max(checkedAt, this.checkedAt[slot]!);
-    this.checking[slot] = 0;
+  noteCheck(row: number, checkedAt: number, comments = this.counted[row]!): void {
+    this.counted[row] = comments;
+    if (this.isOld[row] === 0) this.comments[row] = comments;
+    this.checkedAt[row] = Math.max(checkedAt, this.checkedAt[row]!);
+    this.checking[row] = 0;
   }
 
-  setDeficit(slot: number, deficit: number): void {
-    if (deficit === this.deficit[slot]) return;
-    this.deficit[slot] = deficit;
-    this.waiting.delete(slot);
-    if (deficit > 0) this.waiting.add(slot);
+  setDeficit(row: number, deficit: number): void {
+    if (deficit === this.deficit[row]) return;
+    this.deficit[row] = deficit;
+    this.waiting.delete(row);
+    if (deficit > 0) this.waiting.add(row);
   }
 
-  remove(slot: number): void {
-    this.slots.delete(this.ids[slot]!);
-    this.ids[slot] = '';
-    this.createdAt[slot] = UNUSED;
-    this.setDeficit(slot, 0);
-    this.free.push(slot);
+  remove(row: number): void {
+    this.rows.delete(this.ids[row]!);
+    this.ids[row] = '';
+    this.createdAt[row] = UNUSED;
+    this.setDeficit(row, 0);
+    this.free.push(row);
   }
 }
 
@@ -159,7 +159,7 @@ export function restMs(fruitless: number): number {
  */
 export class ReadingQueue {
   private readonly posts: TrackedPosts;
-  /** Slots that gaps wait for, in the order in which they are to be read. */
+  /** Rows that gaps wait for, in the order in which they are to be read. */
   private unread: readonly number[] = [];
   private taken = 0;
 
@@ -167,19 +167,19 @@ export class ReadingQueue {
     this.posts = posts;
   }
 
-  setUnread(slots: readonly number[]): void {
-    this.unread = slots;
+  setUnread(rows: readonly number[]): void {
+    this.unread = rows;
   }
 
   take(now: number): number | undefined {
     this.taken += 1;
-    const unread = this.taken % 2 === 1 ? this.unread.find((slot) => this.isOpen(slot, now)) : undefined;
+    const unread = this.taken % 2 === 1 ? this.unread.find((row) => this.isOpen(row, now)) : undefined;
     return unread ?? this.largest(now);
   }
 
   /** Whether a thread may be read now. */
   hasOpen(now: number): boolean {
-    for (const slot of this.posts.waiting) if (this.isOpen(slot, now)) return true;
+    for (const row of this.posts.waiting) if (this.isOpen(row, now)) return true;
     return false;
   }
 
@@ -194,14 +194,14 @@ export class ReadingQueue {
   private largest(now: number): number | undefined {
     const { waiting, deficit } = this.posts;
     let largest: number | undefined;
-    for (const slot of waiting) {
-      if ((largest === undefined || deficit[slot]! >= deficit[largest]!) && this.isOpen(slot, now)) largest = slot;
+    for (const row of waiting) {
+      if ((largest === undefined || deficit[row]! >= deficit[largest]!) && this.isOpen(row, now)) largest = row;
     }
     return largest;
   }
 
-  private isOpen(slot: number, now: number): boolean {
+  private isOpen(row: number, now: number): boolean {
     const { waiting, reading, restsUntil } = this.posts;
-    return waiting.has(slot) && reading[slot] === 0 && restsUntil[slot]! <= now;
+    return waiting.has(row) && reading[row] === 0 && restsUntil[row]! <= now;
   }
 }

@@ -27,13 +27,13 @@ interface Spike {
 }
 
 interface SpikeSearch {
-  /** First and last hour to judge: whole hours in milliseconds since 1970; `to` is exclusive. */
+  /** First and last hour to check: whole hours in milliseconds since 1970; `to` is exclusive. */
   from: number;
   to: number;
   /** Matches by the start of their hour; hours without any may be absent. */
   counts: ReadonlyMap<number, number>;
-  /** Whether the monitor watched with the same rule, during all of `hour`, as at the end of `judged`. */
-  isComparable: (hour: number, judged: number) => boolean;
+  /** Whether the monitor watched with the same rule, during all of `hour`, as at the end of `checked`. */
+  isComparable: (hour: number, checked: number) => boolean;
 }
 
 export function findSpikes({ from, to, counts, isComparable }: SpikeSearch): Spike[] {
@@ -46,15 +46,15 @@ export function findSpikes({ from, to, counts, isComparable }: SpikeSearch): Spi
       const other = hour - days * DAY_MS;
       if (isComparable(other, hour)) before.push(counts.get(other) ?? 0);
     }
-    const judged = before.length < LEAST_DAYS ? undefined : judgeCount(count, before);
-    if (judged !== undefined && judged.score >= LEAST_SCORE)
-      spikes.push({ hour, count, ...judged, days: before.length });
+    if (before.length < LEAST_DAYS) continue;
+    const scored = scoreCount(count, before);
+    if (scored.score >= LEAST_SCORE) spikes.push({ hour, count, ...scored, days: before.length });
   }
   return spikes;
 }
 
 /** How far a count is above those that it is compared with, of which there is at least one. */
-function judgeCount(count: number, before: readonly number[]): Pick<Spike, 'median' | 'scale' | 'score'> {
+function scoreCount(count: number, before: readonly number[]): Pick<Spike, 'median' | 'scale' | 'score'> {
   const median = medianOf(before);
   const deviation = medianOf(before.map((other) => Math.abs(other - median)));
   const scale = Math.max(NORMAL_MAD * deviation, Math.sqrt(median), 1);
@@ -83,7 +83,7 @@ interface WatchHistory {
 export function comparableHours(
   { versions, states }: WatchHistory,
   knownSince: number,
-): (hour: number, judged: number) => boolean {
+): (hour: number, checked: number) => boolean {
   const changes = versions.map(({ since }) => since.getTime());
   const stretches = states.flatMap(({ at, status }, index) => {
     const end =
@@ -93,8 +93,8 @@ export function comparableHours(
         ?.at.getTime() ?? Infinity;
     return status === 'active' ? [{ from: at.getTime(), to: end }] : [];
   });
-  return (hour, judged) => {
-    const isRule = !changes.some((since) => since > hour && since < judged + HOUR_MS);
+  return (hour, checked) => {
+    const isRule = !changes.some((since) => since > hour && since < checked + HOUR_MS);
     return hour >= knownSince && isRule && stretches.some(({ from, to }) => from <= hour && to >= hour + HOUR_MS);
   };
 }

@@ -28,7 +28,7 @@ interface ParsedQuery {
 /** Reads the textual form of a rule in linear time. Never throws. README.md has the grammar. */
 export function parseRuleQuery(query: string): ParsedQuery | { refusal: QueryRefusal } {
   try {
-    refuseUnreadable(query);
+    refuseMalformed(query);
     const { settings, positions } = new QueryParser(query).parse();
     return { settings, positionOf: (field) => findPosition(positions, field) ?? query.length };
   } catch (error) {
@@ -44,7 +44,7 @@ export function describeRefusal(query: string, { position, message }: QueryRefus
 
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-function refuseUnreadable(query: string): void {
+function refuseMalformed(query: string): void {
   if (query.length > MAX_QUERY_LENGTH) {
     throw new QueryFault(MAX_QUERY_LENGTH, `a query has at most ${MAX_QUERY_LENGTH.toLocaleString('en')} characters`);
   }

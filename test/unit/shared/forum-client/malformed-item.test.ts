@@ -26,5 +26,5 @@ test('a letter keeps only the beginning of a huge item, which no replay can read
   const letter = { key: record.key, value: Buffer.from(record.value), headers: record.headers ?? {} };
   expect(letter.value.length).toBe(256 * 1024);
   const read = readItemLetter(letter, 'https://forum.example');
-  expect(read.outcome === 'unreadable' && read.reason).toMatch(/only the first 262144 of 400\d\d\d bytes are kept/);
+  expect(read.outcome === 'malformed' && read.reason).toMatch(/only the first 262144 of 400\d\d\d bytes are kept/);
 });

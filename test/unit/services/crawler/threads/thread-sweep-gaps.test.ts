@@ -30,18 +30,18 @@ describe('a gap', () => {
   test('gets its share of the readings although larger deficits wait, and every second one finds no budget', () => {
     const posts = new TrackedPosts();
     const queue = new ReadingQueue(posts);
-    const slots = Array.from({ length: 100 }, (_, post) => posts.add({ postId: `p${post}`, createdAt: 0 }));
-    for (const slot of slots) posts.setDeficit(slot, slot < 90 ? 9 : 1);
-    queue.setUnread(slots.slice(90));
+    const rows = Array.from({ length: 100 }, (_, post) => posts.add({ postId: `p${post}`, createdAt: 0 }));
+    for (const row of rows) posts.setDeficit(row, row < 90 ? 9 : 1);
+    queue.setUnread(rows.slice(90));
     let read = 0;
     for (let attempt = 0; attempt < 60; attempt++) {
-      const slot = queue.take(0)!;
+      const row = queue.take(0)!;
       if (attempt % 2 === 0) {
         queue.undoTake();
         continue;
       }
-      posts.setDeficit(slot, 0);
-      if (slot >= 90) read += 1;
+      posts.setDeficit(row, 0);
+      if (row >= 90) read += 1;
     }
     expect(read).toBe(10);
   });

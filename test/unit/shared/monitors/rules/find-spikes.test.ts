@@ -7,7 +7,7 @@ const DAY = 24 * HOUR;
 const NOW = Date.UTC(2026, 2, 31, 10);
 
 /** Judges the hour `NOW` with so many matches, after these counts on the days before, newest first. */
-function judged(count: number, before: readonly number[], more = new Map<number, number>()) {
+function spikesOf(count: number, before: readonly number[], more = new Map<number, number>()) {
   const counts = new Map([...before.map((value, day) => [NOW - (day + 1) * DAY, value] as const), ...more]);
   const oldest = NOW - before.length * DAY;
   return findSpikes({
@@ -27,7 +27,7 @@ describe('an hour is a spike', () => {
     ['though one day before it had a spike too', 10, [...days(20, 0), 500], { median: 0, scale: 1, days: 21 }],
     ['exactly at the threshold', 66, days(20, 36), { score: 5 }],
   ])('%s', (_what, count, before, expected) => {
-    expect(judged(count, before)).toMatchObject([{ hour: NOW, count, ...expected }]);
+    expect(spikesOf(count, before)).toMatchObject([{ hour: NOW, count, ...expected }]);
   });
 });
 
@@ -38,14 +38,14 @@ describe('an hour is no spike', () => {
     ['just below the threshold', 65, days(20, 36)],
     ['when it is often so busy', 200, [10, 300, 20, 250, 5, 310, 15, 260, 25, 290, 8, 270, 12, 280]],
   ])('%s', (_what, count, before) => {
-    expect(judged(count, before)).toEqual([]);
+    expect(spikesOf(count, before)).toEqual([]);
   });
 });
 
 test('only the same hour of the last 28 days counts', () => {
   const elsewhere = new Map([1, 2, 3, 25, 29].map((hours) => [NOW - hours * HOUR, 1_000]));
   const older = new Map([29, 30, 31].map((day) => [NOW - day * DAY, 1_000]));
-  const found = judged(50, [...days(28, 1), 900, 900], new Map([...elsewhere, ...older]));
+  const found = spikesOf(50, [...days(28, 1), 900, 900], new Map([...elsewhere, ...older]));
   expect(found).toMatchObject([{ median: 1, days: 28 }]);
 });
 
@@ -64,7 +64,7 @@ test('for any counts: a definition by sorting agrees, and more matches never end
   const counts = fc.array(fc.nat(400), { minLength: 14, maxLength: 28 });
   fc.assert(
     fc.property(fc.nat(1_000), counts, fc.nat(500), (count, before, more) => {
-      const [spike] = judged(count, before);
+      const [spike] = spikesOf(count, before);
       const half = (values: number[]) => {
         const sorted = values.toSorted((a, b) => a - b);
         return (sorted[Math.floor((sorted.length - 1) / 2)]! + sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2;
@@ -75,7 +75,7 @@ test('for any counts: a definition by sorting agrees, and more matches never end
       expect(spike !== undefined).toBe(isSpike);
       if (spike) {
         expect(spike).toMatchObject({ median, scale });
-        expect(judged(count + more, before)).toHaveLength(1);
+        expect(spikesOf(count + more, before)).toHaveLength(1);
       }
     }),
   );
@@ -88,10 +88,10 @@ const at = (hours: number) => new Date(BEGIN + hours * HOUR);
 function comparable(
   history: Parameters<typeof comparableHours>[0],
   knownSince = BEGIN,
-  judged = BEGIN + 9 * HOUR,
+  checked = BEGIN + 9 * HOUR,
 ): number[] {
   const isComparable = comparableHours(history, knownSince);
-  return Array.from({ length: 10 }, (_, hour) => hour).filter((hour) => isComparable(BEGIN + hour * HOUR, judged));
+  return Array.from({ length: 10 }, (_, hour) => hour).filter((hour) => isComparable(BEGIN + hour * HOUR, checked));
 }
 
 const version = (hours: number) => ({ since: at(hours) });
@@ -107,7 +107,7 @@ test('hours with a pause in them are not', () => {
   expect(comparable({ versions: [version(0)], states })).toEqual([0, 1, 3, 4, 7, 8, 9]);
 });
 
-test('the rule of the judged hour must have begun before', () => {
+test('the rule of the checked hour must have begun before', () => {
   const history = { versions: [version(0), version(4.5), version(9.5)], states: [active(0)] };
   expect(comparable(history)).toEqual([]);
   expect(comparable(history, BEGIN, BEGIN + 8 * HOUR)).toEqual([5, 6, 7, 8, 9]);
