@@ -97,13 +97,13 @@ test('two at once bring empty servers up to date, each file once; a third change
 });
 
 test('a server that does not answer is named with exit code 1, after the wait that was asked for', async () => {
-  const away = `127.0.0.1:${await freePort()}`;
+  const unused = `127.0.0.1:${await freePort()}`;
   const without = (changed: Record<string, string>) =>
     runAdminProcess(['migrate', '--wait', '0'], { ...env, ...changed });
-  const postgres = await without({ DATABASE_URL: `postgres://forum@${away}/forum` });
+  const postgres = await without({ DATABASE_URL: `postgres://forum@${unused}/forum` });
   expect(postgres).toMatchObject({ code: 1, out: '' });
   expect(postgres.err).toContain('Postgres does not answer');
-  const clickhouse = await without({ CLICKHOUSE_URL: `http://${away}` });
+  const clickhouse = await without({ CLICKHOUSE_URL: `http://${unused}` });
   expect(clickhouse).toMatchObject({ code: 1 });
   expect(linesOf(clickhouse.out)).toEqual(DONE.slice(0, 2));
   expect(clickhouse.err).toContain('ClickHouse does not answer');

@@ -282,11 +282,14 @@ describe('the process that computes', () => {
   });
 
   test('it waits while ClickHouse is unavailable, and for the tables of the archive', async () => {
-    const away = start({ metrics: createMetrics(), client: createClickhouse('http://127.0.0.1:9', 'away') });
+    const unavailable = start({
+      metrics: createMetrics(),
+      client: createClickhouse('http://127.0.0.1:9', 'unavailable'),
+    });
     await eventually('the lease is taken', async () => (await db.pool.query('SELECT FROM leases')).rowCount === 1);
-    await away.stop();
+    await unavailable.stop();
     const unready = start({ metrics: createMetrics(), archiveReady: new Promise(() => undefined) });
     await unready.stop();
-    expect([...away.errors, ...unready.errors]).toEqual([]);
+    expect([...unavailable.errors, ...unready.errors]).toEqual([]);
   });
 });

@@ -37,23 +37,23 @@ test('every one of 1,100 items is published once, to its topic, also after a sto
   crawler = await start();
   await eventually('the crawl begins', () => crawler.ready());
   // A first crawl begins at the newest page, so items emitted before it are not expected.
-  const owedSince = Date.now();
+  const expectedSince = Date.now();
   const before = await emitted();
   await eventually('some items', async () => (await emitted()) > before + 150);
   await crawler.stop();
   await eventually('items that nobody reads', async () => (await emitted()) > before + 400);
   crawler = await start();
   await eventually('the simulator finishes', async () => (await simulator.stats()).finished);
-  const owed = simulator.emitted().filter(({ at }) => at >= owedSince);
-  expect(owed.length).toBeGreaterThan(400);
-  await eventually('everything emitted is published', () => owed.every(({ name }) => publisher.items.has(name)));
+  const expected = simulator.emitted().filter(({ at }) => at >= expectedSince);
+  expect(expected.length).toBeGreaterThan(400);
+  await eventually('everything emitted is published', () => expected.every(({ name }) => publisher.items.has(name)));
   // Two sources can receive a post at the same moment, and a stop may come between publication and checkpoint.
   expect(publisher.published - publisher.items.size).toBeLessThan(publisher.items.size * 0.2);
   for (const [name, topic] of publisher.topics) {
     expect(topic).toBe(name.startsWith('t3_') ? 'forum.posts' : 'forum.comments');
   }
   expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
-  const comment = owed.findLast(({ kind }) => kind === 'comment')!;
+  const comment = expected.findLast(({ kind }) => kind === 'comment')!;
   const item = publisher.items.get(comment.name)!;
   expect(item).toMatchObject({ nsfw: comment.over_18, source: 'listings', replay: false });
   expect(item.title).not.toBe('');

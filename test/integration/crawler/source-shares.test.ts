@@ -50,7 +50,7 @@ describe('the sources of several crawler processes', () => {
     cleanUp.push(() => simulator.stop());
     const publisher = new CollectingPublisher();
     await startOne(publisher);
-    const owedSince = Date.now();
+    const expectedSince = Date.now();
     const all = (await held()).reduce((sum, sources) => sum + sources, 0);
     expect(all).toBeGreaterThan(2);
     const second = await startOne(publisher);
@@ -60,8 +60,8 @@ describe('the sources of several crawler processes', () => {
     await eventually('the first holds all again', async () => (await held()).join() === String(all));
     const until = Date.now();
     await eventually('everything emitted is published', () => {
-      const owed = simulator.emitted().filter(({ at }) => at >= owedSince && at < until);
-      return owed.length > 300 && owed.every(({ name }) => publisher.items.has(name));
+      const expected = simulator.emitted().filter(({ at }) => at >= expectedSince && at < until);
+      return expected.length > 300 && expected.every(({ name }) => publisher.items.has(name));
     });
   });
 });

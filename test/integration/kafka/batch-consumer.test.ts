@@ -97,16 +97,16 @@ test('an unexpected error of a handler is fatal, nothing is committed, and the n
   expect(second).toEqual(range(30, 100));
 });
 
-test('while an engine is away the batch is repeated until it succeeds, and nothing is skipped', async () => {
-  const topic = await fixture.topic('away');
+test('while an engine is unavailable the batch is repeated until it succeeds, and nothing is skipped', async () => {
+  const topic = await fixture.topic('unavailable');
   await publishNumbers(topic, 0, 20);
-  class EngineAway extends Error {}
+  class EngineUnavailable extends Error {}
   let failures = 0;
   const done: number[] = [];
   await start(topic, {
-    isRetryable: (error) => error instanceof EngineAway,
+    isRetryable: (error) => error instanceof EngineUnavailable,
     async handle(batch) {
-      if (failures++ < 2) throw failures === 1 ? new EngineAway('postgres') : new PublishFailed('kafka');
+      if (failures++ < 2) throw failures === 1 ? new EngineUnavailable('postgres') : new PublishFailed('kafka');
       done.push(...numbersOf(batch));
     },
   });
@@ -228,7 +228,7 @@ test.each([
     async noteLost(unread) {
       if (seen.length > 0) throw new Error('the group is past them');
       lost.push(unread);
-      if (lost.length < 3) throw new Error('the store is away');
+      if (lost.length < 3) throw new Error('the store is unavailable');
       isUnavailable = false;
     },
     handle: async (batch) => void seen.push(...numbersOf(batch)),

@@ -140,7 +140,7 @@ function lateConsumer(client: typeof fixture.kafka.client, asked: Promise<void>)
   };
 }
 
-test('a broker that becomes unavailable between the connection and the subscription ends no process', async () => {
+test('a broker that becomes unavailable again between the connection and the subscription ends no process', async () => {
   let failures = 0;
   const { client } = fixture.kafka;
   const consumer: typeof client.consumer = (options) => {

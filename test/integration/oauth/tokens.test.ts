@@ -246,8 +246,8 @@ describe('renewal', () => {
     'an outage before the new %s is stored is answered 503; the same token then gets new ones, also much later',
     async (model) => {
       const first = await tokensFor(at, client, newEmail());
-      const away = await whileNotStored(model, () => refresh(first.refresh));
-      expect([away.status, away.body.error, away.headers.get('retry-after')]).toEqual([
+      const unavailable = await whileNotStored(model, () => refresh(first.refresh));
+      expect([unavailable.status, unavailable.body.error, unavailable.headers.get('retry-after')]).toEqual([
         503,
         'temporarily_unavailable',
         '5',

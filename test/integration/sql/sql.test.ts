@@ -189,7 +189,7 @@ test('one statement of an account runs at a time, over all processes; others are
   expect((await bench.sql('SELECT 1')).status).toBe(200);
 });
 
-test('an archive that is unavailable is answered 503, and nothing is charged or counted', async () => {
+test('an unavailable archive is answered 503, and nothing is charged or counted', async () => {
   const before = await balance();
   held.proxy.goAway();
   const reply = await ask(held.api, bench.owner.apiKey, 'SELECT 1');

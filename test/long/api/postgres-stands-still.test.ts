@@ -187,7 +187,7 @@ test('a charge that was under way in a stopped server is not committed later', a
   expect((await db.pool.query('SELECT FROM charges_under_way')).rowCount).toBe(0);
 });
 
-test('where commits wait for a standby that is away, a start waits, reads are answered and charged, and a create says that its outcome is unknown', async () => {
+test('where commits wait for a missing standby, a start waits, reads are answered and charged, and a create says that its outcome is unknown', async () => {
   const account = await api.account({ credits: 100 });
   const settings = (names: string) => [
     `ALTER SYSTEM SET synchronous_standby_names = '${names}'`,

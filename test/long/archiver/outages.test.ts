@@ -32,13 +32,13 @@ async function caughtUp(group: string, ...topics: string[]): Promise<void> {
 
 const removalsCaughtUp = () => caughtUp(groups.REMOVALS_ARCHIVER_GROUP, FORUM_REMOVALS.name);
 
-test.each(['has gone away', 'was never there'])(
+test.each(['becomes unavailable', 'was never there'])(
   'deletes removed content from Postgres while ClickHouse %s, however much there is',
   async (state) => {
     const proxy = await TcpProxy.start(pipeline.clickhouseUrl);
     const clickhouse = createClickhouse(proxy.url, 'test');
     const ready = Promise.withResolvers<boolean>();
-    if (state === 'has gone away') ready.resolve(true);
+    if (state === 'becomes unavailable') ready.resolve(true);
     const deps = { ...pipeline.kafka, pool: pipeline.db.pool, clickhouse, archiveReady: ready.promise };
     const archiver = await startArchiver({ ...deps, logger: silentLogger() });
     proxy.goAway();

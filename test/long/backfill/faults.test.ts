@@ -75,14 +75,14 @@ async function numberOf(statement: string, value: string): Promise<number> {
 const recordedOf = (id: string) =>
   numberOf('SELECT last_seq::int AS n FROM monitor_counters WHERE monitor_id = $1', id);
 
-test('while ClickHouse is away a run waits with back-off, says so once, and goes on', async () => {
+test('while ClickHouse is unavailable a run waits with back-off, says so once, and goes on', async () => {
   await archive('hafnium');
   let reads = 0;
   let isUnavailable = true;
-  const away = markEngine(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), 'clickhouse');
+  const unavailable = markEngine(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }), 'clickhouse');
   start((...range) => {
     reads += 1;
-    return isUnavailable ? Promise.reject(away) : read(...range);
+    return isUnavailable ? Promise.reject(unavailable) : read(...range);
   });
   const { apiKey, id } = await monitorWithRun('hafnium');
   await eventually('several tries', () => reads >= 3);

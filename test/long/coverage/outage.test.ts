@@ -72,7 +72,7 @@ async function ageOpenGaps(): Promise<void> {
 
 test('after an outage, coverage tells the gap, its closing, and what the log of the forum confirms', async () => {
   await eventually('the crawl is under way', async () => (await archived()).size > 100);
-  const owedSince = Date.now();
+  const expectedSince = Date.now();
   await control('rate', { rate: PER_SECOND });
   await control('faults', { kind: 'outage', seconds: OUTAGE_SECONDS });
   const from = Date.now();
@@ -87,7 +87,7 @@ test('after an outage, coverage tells the gap, its closing, and what the log of 
   const until = Date.now();
   // Comments on posts from before the first start are out of reach once they have left the listings.
   const emitted = (): EmittedItem[] => {
-    const items = readEmitted(log).filter(({ at }) => at >= owedSince && at < until);
+    const items = readEmitted(log).filter(({ at }) => at >= expectedSince && at < until);
     const posts = new Set(items.map(({ name }) => name));
     return items.filter(({ kind, link_id: post }) => kind === 'post' || posts.has(post ?? ''));
   };

@@ -54,19 +54,19 @@ test('groups of communities publish the comments that /r/all/comments drops or n
     sources: ['post-ids', 'listings'],
   });
   const unlisted = () => comments(learnedFrom, Infinity).filter(({ shown }) => shown === 'community');
-  // From the first page of a group on, everything that it shows is owed.
+  // From the first page of a group on, everything that it shows is expected.
   const first = await eventually('a comment that only a group shows', () =>
     unlisted().find(({ name }) => publisher.items.has(name)),
   );
   expect(publisher.items.get(first.name)).toMatchObject({ source: 'listings', replay: false });
   const from = Date.now() + 5_000;
   await eventually('more comments', () => comments(from, Infinity).length > 300);
-  const owed = comments(from, Date.now()).filter(({ subreddit }) => counts.has(subreddit));
-  expect(owed.filter(({ shown }) => shown === 'community').length).toBeGreaterThan(60);
+  const expected = comments(from, Date.now()).filter(({ subreddit }) => counts.has(subreddit));
+  expect(expected.filter(({ shown }) => shown === 'community').length).toBeGreaterThan(60);
   await eventually('all of them are published', () => {
-    const missing = owed.filter(({ name }) => !publisher.items.has(name));
+    const missing = expected.filter(({ name }) => !publisher.items.has(name));
     if (missing.length === 0) return true;
-    throw new Error(`missing ${missing.length} of ${owed.length}: ${JSON.stringify(missing.slice(0, 3))}`);
+    throw new Error(`missing ${missing.length} of ${expected.length}: ${JSON.stringify(missing.slice(0, 3))}`);
   });
   expect((await database.pool.query('SELECT * FROM crawl_gaps')).rows).toEqual([]);
   expect(crawler.errors).toEqual([]);

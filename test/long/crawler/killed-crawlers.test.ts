@@ -163,9 +163,9 @@ async function untilCaughtUp(time: number): Promise<void> {
 /** What was emitted in this time and has not arrived once everything that is late can be seen. */
 async function missingOf(from: number, to: number): Promise<EmittedItem[]> {
   await untilCaughtUp(to + LATE_MS);
-  const owed = simulator.emitted().filter(({ at }) => at >= from && at < to);
-  expect(owed.length).toBeGreaterThan(100);
-  const missing = (): EmittedItem[] => owed.filter(({ name }) => !records.has(name));
+  const expected = simulator.emitted().filter(({ at }) => at >= from && at < to);
+  expect(expected.length).toBeGreaterThan(100);
+  const missing = (): EmittedItem[] => expected.filter(({ name }) => !records.has(name));
   // Published, and on its way to this reader.
   await eventually('the rest arrives', () => missing().length === 0).catch(() => undefined);
   return missing();
@@ -173,12 +173,12 @@ async function missingOf(from: number, to: number): Promise<EmittedItem[]> {
 
 test('of two crawlers one is killed: nothing is missed, and the other one takes over', async () => {
   await startTwo();
-  const owedSince = Date.now();
+  const expectedSince = Date.now();
   await someItemsLater();
   const { takeoverMs, killedAt } = await killOne(true);
   expect(takeoverMs).toBeLessThan(LONGEST_TAKEOVER_MS);
   await untilCaughtUp(killedAt);
-  expect(await missingOf(owedSince, Date.now())).toEqual([]);
+  expect(await missingOf(expectedSince, Date.now())).toEqual([]);
   expect(crawlers.map(({ ownEnds }) => ownEnds)).toEqual([0, 0]);
   // The records of one key are the same item, so that the dedupe by key loses nothing.
   for (const [name, [first, ...others]] of records) {

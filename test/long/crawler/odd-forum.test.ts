@@ -16,7 +16,7 @@ describe('a forum that answers oddly', () => {
   let simulator: SimulatorProcess;
   let crawler: TestCrawler;
   let publisher: CollectingPublisher;
-  let owedSince = 0;
+  let expectedSince = 0;
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -36,7 +36,7 @@ describe('a forum that answers oddly', () => {
     publisher = new CollectingPublisher();
     crawler = await startTestCrawler({ url: simulator.url, pool: database.pool, publisher, sources: SOURCES });
     await eventually('the crawl begins', () => crawler.ready() && publisher.items.size > 0);
-    owedSince = Date.now();
+    expectedSince = Date.now();
   }
 
   async function emit(item: object): Promise<string> {
@@ -44,15 +44,15 @@ describe('a forum that answers oddly', () => {
     return ((await response.json()) as { name: string }).name;
   }
 
-  function missing(isOwed: (item: EmittedItem) => boolean = () => true): string[] {
-    const owed = simulator.emitted().filter((item) => item.at >= owedSince && isOwed(item));
-    return owed.map(({ name }) => name).filter((name) => !publisher.items.has(name));
+  function missing(isExpected: (item: EmittedItem) => boolean = () => true): string[] {
+    const expected = simulator.emitted().filter((item) => item.at >= expectedSince && isExpected(item));
+    return expected.map(({ name }) => name).filter((name) => !publisher.items.has(name));
   }
 
   /** Waits until every item that meets the condition has arrived. */
-  async function arriveAll(isOwed: (item: EmittedItem) => boolean = () => true): Promise<void> {
+  async function arriveAll(isExpected: (item: EmittedItem) => boolean = () => true): Promise<void> {
     await eventually('the simulator finishes', async () => (await simulator.stats()).finished);
-    await eventually('everything owed is published', () => missing(isOwed).length === 0);
+    await eventually('everything expected is published', () => missing(isExpected).length === 0);
     expect(publisher.items.size).toBeGreaterThan(300);
     expect(crawler.errors).toEqual([]);
   }

@@ -65,14 +65,14 @@ test('comments that only their threads show arrive, also while the archive was u
     sweepTimes: { checkEveryMs: 1_000 },
   });
   await eventually('the crawl begins without the archive', () => crawler?.ready());
-  const owedSince = Date.now();
+  const expectedSince = Date.now();
   await fetch(`${simulator.url}/simulator/rate`, { method: 'POST', body: JSON.stringify({ rate: 40 }) });
   await migrated;
   ready.resolve(true);
   await eventually('the simulator finishes', async () => (await simulator?.stats())?.finished);
   const missing = (): string[] =>
     (simulator?.emitted() ?? [])
-      .filter(({ at, name }) => at >= owedSince && !publisher.items.has(name))
+      .filter(({ at, name }) => at >= expectedSince && !publisher.items.has(name))
       .map(({ name }) => name);
   await eventually('everything emitted is published', () => missing().length === 0);
   const found = [...publisher.items.values()].filter(({ source }) => source === 'threads');

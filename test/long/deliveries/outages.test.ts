@@ -86,7 +86,7 @@ test('a receiver that takes 20 a second gets 60 matches with few refusals, and n
   expect(receiver.received).toHaveLength(60 + refused);
 });
 
-test('matches use up no attempts while the egress proxy is away, and all are delivered when it is back', async () => {
+test('matches use up no attempts while the egress proxy is unavailable, and all are delivered when it is back', async () => {
   const receiver = await bench.startReceiver((_, response) => response.writeHead(204).end());
   const { port } = new URL(receiver.url);
   const proxyPort = await freePort();

@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => trial.stop());
 
-test('away: only reads that need it are refused, and matches are delivered', async () => {
-  const report = await trial.run('clickhouse', 'away');
+test('unavailable: only reads that need it are refused, and matches are delivered', async () => {
+  const report = await trial.run('clickhouse', 'unavailable');
   expectNothingWrong(report);
   expect(report.readyz).toBe(200);
   expectAnswers(report, (route) => [NEEDS_CLICKHOUSE.includes(route) ? '503' : '200']);

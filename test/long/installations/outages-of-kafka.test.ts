@@ -7,8 +7,8 @@ beforeAll(async () => {
 });
 afterAll(() => trial.stop());
 
-test('away: all reads are answered', async () => {
-  const report = await trial.run('kafka', 'away');
+test('unavailable: all reads are answered', async () => {
+  const report = await trial.run('kafka', 'unavailable');
   expectNothingWrong(report);
   expectAnswers(report, () => ['200']);
   expect(report.during.appended).toBe(0);

@@ -7,8 +7,8 @@ beforeAll(async () => {
 });
 afterAll(() => trial.stop());
 
-test('away: all requests are refused with 503, and the crawler fills Kafka', async () => {
-  const report = await trial.run('postgres', 'away');
+test('unavailable: all requests are refused with 503, and the crawler fills Kafka', async () => {
+  const report = await trial.run('postgres', 'unavailable');
   expectNothingWrong(report);
   expect(report.readyz).toBe(503);
   expectAnswers(report, () => ['503']);

@@ -64,7 +64,7 @@ test('publisher and consumer survive a kill and restart of the broker, and no ac
   process.kill(killed.pid, 'SIGKILL');
   await killed.exited;
   const atKill = acknowledged;
-  await eventually('the consumer is not ready while the broker is away', () => !consumer.ready());
+  await eventually('the consumer is not ready while the broker is unavailable', () => !consumer.ready());
   // Long enough for a publish to exhaust its retries while no broker answers; the consumer crashes and starts again.
   const faults: unknown[] = [];
   const pausing = setInterval(() => {

@@ -6,7 +6,7 @@ import { freePort } from '../../support/fixtures/free-port.ts';
 let waiting: ServiceProcess | undefined;
 afterEach(() => waiting?.stop());
 
-test('a process whose engines are away is alive, says what it waits for, and stops when it is told to', async () => {
+test('a process whose engines are unavailable is alive, says what it waits for, and stops when it is told to', async () => {
   const [kafka, postgres, clickhouse, metrics] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
   waiting = new ServiceProcess('recorder', {
     PATH: process.env.PATH,

@@ -7,7 +7,7 @@ export class TcpProxy {
   private readonly server: ReturnType<typeof createServer>;
   private readonly pairs = new Set<[Socket, Socket]>();
   private frozen = false;
-  private away = false;
+  private isCut = false;
   private refusedCount = 0;
   private trap: string | undefined;
   private answerDelayMs = 0;
@@ -84,12 +84,12 @@ export class TcpProxy {
 
   /** Breaks all connections, including new ones. */
   goAway(): void {
-    this.away = true;
+    this.isCut = true;
     for (const pair of this.pairs) destroy(pair);
   }
 
   comeBack(): void {
-    this.away = false;
+    this.isCut = false;
   }
 
   async stop(): Promise<void> {
@@ -124,7 +124,7 @@ export class TcpProxy {
       answers.push({ due: performance.now() + this.answerDelayMs, data });
       if (answers.length === 1) forward();
     });
-    if (this.away) {
+    if (this.isCut) {
       this.refusedCount++;
       destroy(pair);
     }

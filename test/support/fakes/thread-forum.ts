@@ -59,7 +59,7 @@ export class ThreadForum {
       } as unknown as ClickHouseClient,
       db: {
         query: (text: string, values: unknown[]) =>
-          this.isDatabaseUnavailable ? Promise.reject(new Error('away')) : this.stored(text, values),
+          this.isDatabaseUnavailable ? Promise.reject(new Error('unavailable')) : this.stored(text, values),
       } as unknown as Queryable,
       isArchiveReady: () => true,
       recordGap: (gap) => this.gaps.push(gap),
@@ -105,7 +105,7 @@ export class ThreadForum {
   }
 
   private answer(path: string, params: Record<string, string>): Promise<unknown> {
-    if (this.isUnavailable) return Promise.reject(new UpstreamError('broken', 'away'));
+    if (this.isUnavailable) return Promise.reject(new UpstreamError('broken', 'unavailable'));
     if (path === '/api/info') {
       this.checks += 1;
       const asked = params.id!.split(',').map((name) => name.slice(3));

@@ -48,7 +48,7 @@ export interface VirtualGroupCrawl {
   calls: number;
   polling: GroupPolling;
   /** For each community: comments that appeared from the first to the last complete page had to be seen. */
-  owed: Map<string, { from: number; to: number }>;
+  expected: Map<string, { from: number; to: number }>;
   leftOut: string[];
   clockAheadMs: number;
 }
@@ -65,7 +65,7 @@ export function pollVirtually(options: VirtualGroupsOptions, untilMs: number): V
     gaps: [],
     calls: 0,
     polling,
-    owed: new Map(),
+    expected: new Map(),
     leftOut: [],
     clockAheadMs,
   };
@@ -134,10 +134,13 @@ export function pollVirtually(options: VirtualGroupsOptions, untilMs: number): V
         for (const { name } of page.items) crawl.seen.add(name);
         const { completeSince } = request.group;
         for (const name of request.group.names) {
-          const owed = crawl.owed.get(name);
+          const expected = crawl.expected.get(name);
           // Until its first reading a group knows up to where some of its communities were read, but not this one.
-          if (completeSince === undefined || (!owed && completeSince < formedAt)) continue;
-          crawl.owed.set(name, { from: owed?.from ?? completeSince, to: Math.max(owed?.to ?? 0, completeSince) });
+          if (completeSince === undefined || (!expected && completeSince < formedAt)) continue;
+          crawl.expected.set(name, {
+            from: expected?.from ?? completeSince,
+            to: Math.max(expected?.to ?? 0, completeSince),
+          });
         }
       },
     };
@@ -147,11 +150,11 @@ export function pollVirtually(options: VirtualGroupsOptions, untilMs: number): V
 /** Comments that had to be seen and were not: all, and those that no gap contains by its dates. */
 export function unaccountedFor(crawl: VirtualGroupCrawl): { missed: number; unaccounted: Comment[] } {
   const missed = crawl.comments.filter(({ name, subreddit, goneAt, ...comment }) => {
-    const owed = crawl.owed.get(subreddit);
+    const expected = crawl.expected.get(subreddit);
     const appearedAt = comment.appearedAt + crawl.clockAheadMs;
     // The last page of a group may be outdated.
-    const isOwed = owed !== undefined && appearedAt >= owed.from && appearedAt < owed.to - MAX_STALE_MS;
-    return isOwed && goneAt === Infinity && !crawl.seen.has(name);
+    const isExpected = expected !== undefined && appearedAt >= expected.from && appearedAt < expected.to - MAX_STALE_MS;
+    return isExpected && goneAt === Infinity && !crawl.seen.has(name);
   });
   const unaccounted = missed.filter(
     ({ createdAt, subreddit }) =>

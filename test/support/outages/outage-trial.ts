@@ -17,10 +17,10 @@ import { readRecorded } from '../oracles/recorded-matches.ts';
 import { OutageReaders } from './outage-readers.ts';
 
 /**
- * away: a relay between the services and the engine breaks all connections. slow: it passes each answer 2 s late. full:
- * the engine's disk is a small tmpfs, which a file fills. hung: the engine's processes stand still.
+ * unavailable: a relay between the services and the engine breaks all connections. slow: it passes each answer 2 s late.
+ * full: the engine's disk is a small tmpfs, which a file fills. hung: the engine's processes are suspended.
  */
-export type OutageKind = 'away' | 'slow' | 'full' | 'hung';
+export type OutageKind = 'unavailable' | 'slow' | 'full' | 'hung';
 
 /** What has happened so far, or between two moments; null while the engine that knows it cannot be asked. */
 interface Progress {
@@ -167,7 +167,7 @@ export class OutageTrial {
       signalTree(pid, 'SIGSTOP');
       return () => signalTree(pid, 'SIGCONT');
     }
-    if (kind === 'away') {
+    if (kind === 'unavailable') {
       proxy.goAway();
       return () => proxy.comeBack();
     }

@@ -54,6 +54,6 @@ test('a permission that Kafka refuses holds up erasures, and does not end the pr
 });
 
 test('the job hears of an outage of Kafka', async () => {
-  const away = new kafkajs.KafkaJSNumberOfRetriesExceeded(new Error('connect'), { retryCount: 5, retryTime: 1 });
-  await expect(advanceErasures(refusedBy(away))).rejects.toBe(away);
+  const unavailable = new kafkajs.KafkaJSNumberOfRetriesExceeded(new Error('connect'), { retryCount: 5, retryTime: 1 });
+  await expect(advanceErasures(refusedBy(unavailable))).rejects.toBe(unavailable);
 });

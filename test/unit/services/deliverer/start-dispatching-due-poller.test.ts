@@ -17,7 +17,7 @@ test('the poller rests ten times as long as its walk took, at most 5 s, so that 
     async read() {
       const { pages, tookMs } = walks[rests.length]!;
       now += tookMs / Math.max(1, pages);
-      if (pages === 0) throw new Error('the server is away');
+      if (pages === 0) throw new Error('the server is unavailable');
       page = (page + 1) % pages;
       return { due: [], next: page === 0 ? null : `mon_${page}` };
     },

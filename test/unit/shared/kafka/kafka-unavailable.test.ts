@@ -20,13 +20,16 @@ test.each([
   ['MESSAGE_TOO_LARGE', false],
   ['TOPIC_AUTHORIZATION_FAILED', false],
   ['UNSUPPORTED_VERSION', false],
-])('the protocol error %s means that Kafka is away, also when retries are given up: %s', (type, away) => {
-  const { code } = protocol.errorCodes.find((known) => known.type === type)!;
-  const error = protocol.createErrorFromCode(code);
-  expect(isKafkaUnavailable(error)).toBe(away);
-  const givenUp = kafkajsError('KafkaJSNumberOfRetriesExceeded', error, { retryCount: 10, retryTime: 1 });
-  expect(unavailableEngine(givenUp)).toBe(away ? 'kafka' : undefined);
-});
+])(
+  'the protocol error %s means that Kafka is unavailable, also when retries are given up: %s',
+  (type, isUnavailable) => {
+    const { code } = protocol.errorCodes.find((known) => known.type === type)!;
+    const error = protocol.createErrorFromCode(code);
+    expect(isKafkaUnavailable(error)).toBe(isUnavailable);
+    const givenUp = kafkajsError('KafkaJSNumberOfRetriesExceeded', error, { retryCount: 10, retryTime: 1 });
+    expect(unavailableEngine(givenUp)).toBe(isUnavailable ? 'kafka' : undefined);
+  },
+);
 
 test.each([
   [kafkajsError('KafkaJSConnectionError', 'connect ENOTFOUND'), true],
@@ -56,16 +59,16 @@ test.each([
     ),
     false,
   ],
-])('%s means that Kafka is away: %s', (error, away) => {
-  expect(isKafkaUnavailable(error)).toBe(away);
+])('%s means that Kafka is unavailable: %s', (error, isUnavailable) => {
+  expect(isKafkaUnavailable(error)).toBe(isUnavailable);
 });
 
 test.each([
   ['KafkaJSGroupCoordinatorNotFound', true],
   ['KafkaJSNotImplemented', false],
-])('%s at the end of the retries of kafkajs means that Kafka is away: %s', async (name, away) => {
+])('%s at the end of the retries of kafkajs means that Kafka is unavailable: %s', async (name, isUnavailable) => {
   const given = createRetry({ retries: 0 })(() => Promise.reject(kafkajsError(name, 'x')));
   const error = await given.catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ message: expect.stringContaining('x') as string });
-  expect(isKafkaUnavailable(error)).toBe(away);
+  expect(isKafkaUnavailable(error)).toBe(isUnavailable);
 });

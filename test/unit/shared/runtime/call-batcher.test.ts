@@ -97,7 +97,7 @@ test('a failure that the next group would meet too is that of all calls that wai
     maxRunning: 1,
     maxGroup: 1,
     isShared: (error) => error instanceof RangeError,
-    run: (inputs) => (++runs === 1 ? Promise.reject(new RangeError('away')) : Promise.resolve(inputs)),
+    run: (inputs) => (++runs === 1 ? Promise.reject(new RangeError('unavailable')) : Promise.resolve(inputs)),
   });
   const settled = await Promise.allSettled([calls.call(1), calls.call(2), calls.call(3)]);
   expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);

@@ -10,7 +10,7 @@ import { certificateFault, markedEngine, markEngine } from '../../../../shared/r
 import { isPostgresUnavailable, sqlState } from '../../../../shared/postgres/postgres-unavailable.ts';
 import { systemError } from '../../../support/samples/system-error.ts';
 
-// The errors of Kafka are tested beside its classifier, kafka-away.
+// The errors of Kafka are tested beside its classifier, kafka-unavailable.
 
 test.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EMFILE'])(
   'the network error %s counts for the engine that it is marked with, else for Postgres',
@@ -65,7 +65,7 @@ describe('Postgres', () => {
     // Connections, resources, operators, disks, retries and a fail-over.
     ...['08006', '53100', '53300', '57014', '57P01', '57P03', '58030'],
     ...['40001', '40003', '40P01', '55000', '55P03', '25006', '25P03', '25P04'],
-  ])('is away by SQLSTATE %s', (code) => {
+  ])('is unavailable by SQLSTATE %s', (code) => {
     expect([isPostgresUnavailable(databaseError(code)), unavailableEngine(databaseError(code))]).toEqual([
       true,
       'postgres',
@@ -99,7 +99,7 @@ describe('Postgres', () => {
     'timeout expired',
     'timeout exceeded when trying to connect',
     'Client has encountered a connection error and is not queryable',
-  ])('is away by the message of its client "%s"', (message) => {
+  ])('is unavailable by the message of its client "%s"', (message) => {
     expect(unavailableEngine(new Error(message))).toBe('postgres');
   });
 
@@ -117,7 +117,7 @@ describe('ClickHouse', () => {
   test.each([
     // Missing tables of a node that lags behind, time, memory, sockets, disks, replicas, credentials, later versions.
     ...['60', '81', '159', '160', '202', '209', '210', '225', '241', '242', '243', '252', '319', '394', '516', '999'],
-  ])('is away by the code %s', (code) => {
+  ])('is unavailable by the code %s', (code) => {
     expect([isClickhouseUnavailable(serverError(code)), unavailableEngine(serverError(code))]).toEqual([
       true,
       'clickhouse',
@@ -150,7 +150,7 @@ describe('ClickHouse', () => {
   });
 
   test.each(['<html><body><h1>503 Service Unavailable</h1></body></html>', 'upstream connect error', ''])(
-    'is away when a balancer answers %j',
+    'is unavailable when a balancer answers %j',
     async (page) => {
       const server = createServer((_request, response) => void response.writeHead(502).end(page));
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -169,8 +169,11 @@ describe('ClickHouse', () => {
   );
 });
 
-test.each(['16', '47', '60'])('the archive is away while its schema is that of the release before: %s', (code) => {
-  const answered = (given: string) => new ClickHouseError({ message: 'says the server', code: given, type: 'X' });
-  expect(isArchiveUnavailable(answered(code))).toBe(true);
-  expect(isArchiveUnavailable(answered('62'))).toBe(false);
-});
+test.each(['16', '47', '60'])(
+  'the archive is unavailable while its schema is that of the release before: %s',
+  (code) => {
+    const answered = (given: string) => new ClickHouseError({ message: 'says the server', code: given, type: 'X' });
+    expect(isArchiveUnavailable(answered(code))).toBe(true);
+    expect(isArchiveUnavailable(answered('62'))).toBe(false);
+  },
+);

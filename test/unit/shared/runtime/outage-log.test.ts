@@ -19,8 +19,9 @@ test('an outage is told when it begins, once a minute, and when it ends, however
     outage.failed(new PublishFailed('no acknowledgement'));
     time.now += 100;
   }
-  const away = async () => (await metrics.engineUnavailable.get()).values.map(({ value, labels }) => [labels, value]);
-  expect(await away()).toEqual([[{ engine: 'kafka', work: 'recorder' }, 1]]);
+  const outages = async () =>
+    (await metrics.engineUnavailable.get()).values.map(({ value, labels }) => [labels, value]);
+  expect(await outages()).toEqual([[{ engine: 'kafka', work: 'recorder' }, 1]]);
   outage.recovered();
   outage.recovered();
   expect(lines).toEqual([
@@ -28,11 +29,11 @@ test('an outage is told when it begins, once a minute, and when it ends, however
     'warn kafka 60 601 the engine is still unavailable',
     'info undefined 100 1000 the work resumes',
   ]);
-  expect(await away()).toEqual([[{ engine: 'kafka', work: 'recorder' }, 0]]);
+  expect(await outages()).toEqual([[{ engine: 'kafka', work: 'recorder' }, 0]]);
   expect((await metrics.engineRetries.get()).values[0]?.value).toBe(1_000);
 });
 
-test('a healthy Postgres without a free connection is not called away', () => {
+test('a healthy Postgres without a free connection is not called unavailable', () => {
   const told: unknown[] = [];
   const warn = (fields: object, message: string) => told.push([(fields as { engine: string }).engine, message]);
   const time = { now: 0 };

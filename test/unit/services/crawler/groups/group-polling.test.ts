@@ -26,14 +26,14 @@ describe('GroupPolling', () => {
     const crawl = pollVirtually(CALM, 300_000);
     expect(unaccountedFor(crawl)).toEqual({ missed: 0, unaccounted: [] });
     expect(crawl.gaps).toEqual([]);
-    expect(crawl.owed.size).toBe(RATES.length);
+    expect(crawl.expected.size).toBe(RATES.length);
     expect(crawl.calls / 280).toBeLessThan(0.5);
   });
 
   test('leaves out a community for which the forum refuses the whole group, and no other', () => {
     const crawl = pollVirtually({ ...CALM, refused: ['c1', 'c20'] }, 120_000);
     expect(crawl.leftOut.sort()).toEqual(['c1', 'c20']);
-    expect(crawl.owed.size).toBe(RATES.length - 2);
+    expect(crawl.expected.size).toBe(RATES.length - 2);
     expect(unaccountedFor(crawl).unaccounted).toEqual([]);
   });
 
