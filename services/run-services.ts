@@ -301,7 +301,7 @@ function watchLag(deps: Installation): Running {
   return startLagMonitor({ ...deps, subscriptions: subscriptionsOf(deps.config.matcher.shards) });
 }
 
-/** Each consumer group of an installation with so many groups of matchers, and the topics that it reads. */
+/** Each consumer group of an installation with this many groups of matchers, and the topics that it reads. */
 function subscriptionsOf(matcherShards: number): Subscription[] {
   const topics = new Map<string, string[]>();
   for (const { name } of TOPICS) {

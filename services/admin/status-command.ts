@@ -133,7 +133,7 @@ async function measureClickhouse(clickhouse: ClickHouseClient): Promise<Clickhou
   return { newestItemAgeMs: newest === undefined ? null : systemClock() - newest };
 }
 
-/** A forum is never quiet for so long, and nothing waits for so long while all is well. */
+/** A forum is never quiet for this long, and nothing waits for this long while all is well. */
 const LATE_SECONDS = 60;
 /** A minute of items of a large forum. */
 const LAGGING = 10_000;

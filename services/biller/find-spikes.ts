@@ -8,11 +8,11 @@ import type { Continuing } from './jobs.ts';
 import type { BillerDeps } from './start-biller.ts';
 
 const HOUR_MS = 3_600_000;
-/** An hour is checked so long after its end, when the archive has its matches. */
+/** An hour is checked this long after its end, when the archive has its matches. */
 const DELAY_MS = 3 * 60_000;
-/** Each hour is checked so many times, an hour apart, for matches that the archive got late. */
+/** Each hour is checked this many times, an hour apart, for matches that the archive got late. */
 const HOURS = 6;
-/** Matches are kept so long. */
+/** Matches are kept this long. */
 const KEPT_MS = 30 * 86_400_000;
 const PAGE = 500;
 /** For the connection; each statement has a shorter limit of its own. */

@@ -25,7 +25,7 @@ export interface Job {
   everyMs: number;
   /** Name of its lease: one process at a time does it. Without: every process. */
   lease?: string;
-  /** After a run no process starts another until the next is due, for at most so long. */
+  /** After a run no process starts another until the next is due, for at most this long. */
   restSeconds?: number;
   /** @returns milliseconds until the next run, if it is not `everyMs`; false when this one was not finished */
   run(mayContinue: Continuing['mayContinue']): Promise<unknown>;

@@ -28,7 +28,7 @@ export interface MailingDeps {
 /** How the mails of an outbox are made. */
 export interface Mailing<Content> {
   outbox: Outbox;
-  /** Its content is out of date after so long. */
+  /** Its content is out of date after this long. */
   expirySeconds: number;
   kindOf: (content: Content) => string;
   /** undefined: nobody wants it any more. */

@@ -13,7 +13,6 @@ const MAX_COMMUNITIES = 50_000;
 export class CommunityCounts {
   private counts = new Map<string, CommunityCount>();
 
-  /** Counts a published item. */
   addItem(kind: 'post' | 'comment', subreddit: string): void {
     const count = this.countOf(storableText(subreddit));
     if (!count) return;

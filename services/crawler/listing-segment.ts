@@ -31,11 +31,11 @@ export function isOutdated(order: PageOrder, newest: PageOrder): boolean {
   return order.at < newest.at - DATE_SLACK_MS;
 }
 
-/** The forum shows so many items on a page. */
+/** Items on a page of the forum. */
 export const PAGE_SIZE = 100;
 /** A deeper page begins this many items above the oldest known one and must show one of them: any may be deleted. */
 export const OVERLAP = 3;
-/** So many new items should be on a page: with room for 1.5 standard deviations, one of fifteen does not suffice. */
+/** New items to expect on a page: the margin is 1.5 standard deviations, so one page in fifteen does not suffice. */
 export const FRESH_OF_PAGE = PAGE_SIZE - 1.5 * Math.sqrt(PAGE_SIZE);
 
 /** Names at the lower end of a segment that are kept for cursors. */

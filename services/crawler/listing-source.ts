@@ -311,7 +311,7 @@ export class HeadInterval {
 
 /** What remains of a measurement after the next one: about seven count, so that chance overflows fewer readings. */
 const DECAY = 0.85;
-/** An expected rate counts as a measurement of so many items. */
+/** An expected rate counts as a measurement of this many items. */
 const EXPECTED_ITEMS = 160;
 
 /** Measures how many new items a listing gets. */
@@ -327,7 +327,7 @@ export class ListingRate {
     this.elapsedMs = (1000 * EXPECTED_ITEMS) / Math.max(1e-9, perSecond);
   }
 
-  /** Notes that so many items were new in so many milliseconds. */
+  /** Notes how many items were new in how many milliseconds. */
   learn(items: number, elapsedMs: number): void {
     if (elapsedMs <= 0) return;
     this.items = DECAY * this.items + items;
@@ -339,7 +339,7 @@ export class ListingRate {
     return (1000 * this.items) / Math.max(1, this.elapsedMs);
   }
 
-  /** How long so many new items take. */
+  /** How long this many new items take. */
   msFor(items: number): number {
     return (1000 * items) / Math.max(1e-6, this.perSecond);
   }

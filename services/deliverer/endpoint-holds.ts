@@ -15,9 +15,9 @@ interface Hold {
 
 /** After a hold one attempt at a time is made, and one more at a time for each minute without a refusal. */
 const ONE_MORE_AFTER_MS = 60_000;
-/** A receiver that took nothing for so long is not held any more, so that its matches use up their retries and end. */
+/** A receiver that took nothing for this long is held no longer, so that its matches use up their retries and end. */
 const LONGEST_REFUSAL_MS = MAX_RETRY_AFTER_MS;
-/** Longer than the longest delay before a retry, so that a receiver that refuses for ever is recognised at the next. */
+/** Longer than the longest delay before a retry, so that a receiver that refuses forever is recognised at the next. */
 const FORGOTTEN_AFTER_MS = 3 * 3_600_000;
 
 /**
@@ -72,7 +72,7 @@ export interface LocalOutageDeps {
   onChange: (change: { isPaused: boolean; code: string }) => void;
 }
 
-/** So long a URL waits after a local fault, and all URLs do after several in a row. */
+/** How long a URL waits after a local fault, and all URLs after several in a row. */
 const WAIT_MS = 3_000;
 const FAULTS_UNTIL_PAUSE = 10;
 /** Faults that a customer can cause with the address or port of a URL. They never delay other endpoints. */

@@ -132,8 +132,8 @@ const WINDOW_MS = 60_000;
 const MAX_DEATHS = 5;
 
 /**
- * Restarts after 1 s, then after twice as long each time up to 30 s, and anew once it has run for a minute. Gives up
- * after five deaths within a minute.
+ * Restarts after 1 s, then after twice as long each time up to 30 s; from 1 s again once it has run for a minute.
+ * Gives up after it ended five times within a minute.
  */
 class RestartPolicy {
   private readonly clock: Clock;

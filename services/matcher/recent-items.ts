@@ -24,7 +24,7 @@ export const RECENT_MS = 30_000;
 /** 30 s of the whole site in a burst take 15 MB; a replay at full speed 200 MB. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/** Items leave by so many, because to remove the first of an array moves the others. */
+/** Items are removed together, because removing the first of an array moves the others. */
 const ITEMS_PER_REMOVAL = 512;
 const BYTES_PER_EVICTION = 256 * 1024;
 /** Of an item beside its message. */

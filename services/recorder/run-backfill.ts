@@ -75,7 +75,7 @@ export function createReadArchive(clickhouse: ClickHouseClient): ReadArchive {
   };
 }
 
-/** Live candidates count as traffic for so long. */
+/** Live candidates count as traffic for this long. */
 const RECENT_MS = 2_000;
 
 /** Whether this process records live matches now, so that its backfills leave room for them. */

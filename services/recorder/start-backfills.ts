@@ -20,14 +20,14 @@ import type { BackfillDeps, RunDeps, SliceEnd } from './run-backfill.ts';
 const WORKERS = 2;
 const POLL_MS = 1_000;
 const LEASE_SECONDS = 30;
-/** A lease is renewed so often while it lasts. */
+/** A lease is renewed this often while it lasts. */
 const RENEWALS = 4;
 /** Seconds until the archive is checked again while it is behind. */
 const NOT_SETTLED_SECONDS = 0.5;
 /** Waits while an engine is unavailable. */
 const BACK_OFF_MS = { least: 1_000, most: 30_000 };
 const FAULT_SECONDS = 10;
-/** A run that an error of ours stops so often without any progress is given up. */
+/** A run that an error of ours stops this often without any progress is given up. */
 const MOST_FAULTS = 3;
 
 /**

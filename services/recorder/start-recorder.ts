@@ -39,8 +39,8 @@ export interface RecorderDeps extends RecordBatchDeps {
 /** Limits how long a transaction keeps the monitors locked. */
 const MAX_BATCH = 2_000;
 /**
- * So many share a transaction. Where they are too many for one, the waits of several for the disk overlap. A monitor is
- * in one partition, so they never wait for each other's locks.
+ * They share a transaction. Where they are too many for one, the waits of several for the disk overlap. A monitor is in
+ * one partition, so they never wait for each other's locks.
  */
 const CONCURRENT_PARTITIONS = 4;
 

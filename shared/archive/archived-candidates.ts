@@ -39,7 +39,7 @@ export interface CandidatePage {
   windowMs: number;
 }
 
-/** A page of so many items takes some ten megabytes. */
+/** A page of this many items takes some ten megabytes. */
 export const MOST_CANDIDATES = 5_000;
 
 /** The window of time in which a page begins to look; each following one is larger while few candidates are found. */

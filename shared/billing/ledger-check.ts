@@ -67,7 +67,7 @@ export async function compareLedger(db: Queryable, accountId: string): Promise<C
 
 /**
  * Each balance_after must be the previous one plus the amount, and the balance must be the sum of the entries. A
- * correction begins anew: its balance_after must be the sum of all entries up to it, and what was wrong before it does
+ * correction begins again: its balance_after must be the sum of all entries up to it, and what was wrong before it does
  * not count any more. One statement reads one snapshot, so a concurrent charge is in both or in neither. It reads every
  * entry of the accounts.
  */

@@ -2,9 +2,9 @@ import type { ClickHouseClient } from '../clickhouse/clickhouse-client.ts';
 import { selectRows } from '../clickhouse/clickhouse-client.ts';
 
 const STATEMENT_SECONDS = 4;
-/** Only matches seen so long after their creation are looked up in `items`: is a dump file their source? */
+/** Only matches seen this long after their creation are looked up in `items`: is a dump file their source? */
 const LIKELY_REPLAY_MS = 600_000;
-/** An item is recorded at most so long after it was first seen, because older ones match nothing. */
+/** An item is recorded at most this long after it was first seen, because older ones match nothing. */
 const OLDEST_ITEM_DAYS = 7;
 
 /** How long a step took on a day: the quantiles of `count` measurements, in milliseconds. */

@@ -63,8 +63,8 @@ type FoundRow = StoredAttempt | { seq: null };
 
 /**
  * Reads the first `limit` attempts before a position that pass a filter, and at most `MAX_READ` attempts. Those since a
- * time are found by their time when they are that few; else the attempts are read in their order, and so many end the
- * call.
+ * time are found by their time when they are that few; else the attempts are read in their order, and that many end
+ * the call.
  */
 export function readFilteredAttempts(
   pool: Pool,

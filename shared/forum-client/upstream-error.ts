@@ -231,7 +231,7 @@ export async function whenBudgetAllows<T>(
 type Calls = Pick<Upstream, 'get' | 'post'>;
 
 /**
- * Waits, after its first call, for the budget: a reading that was broken off for want of it would have to begin again,
+ * Waits, after its first call, for the budget: a reading that was broken off for lack of it would have to begin again,
  * or count as read what it did not read. `maxWaitMs` says how long a call may wait.
  */
 export function patientUpstream(upstream: Calls, maxWaitMs: () => number): Calls {

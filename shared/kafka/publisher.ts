@@ -362,7 +362,7 @@ function refuseUnanswered(pieces: readonly Piece[], answers: readonly (RecordMet
 
 /** Keys are ids of some ten bytes; a longer one gets a buffer of its own. */
 const scratch = Buffer.allocUnsafeSlow(512);
-/** A UTF-16 unit takes at most so many bytes. */
+/** A UTF-16 unit takes at most this many bytes. */
 const BYTES_PER_UNIT = 3;
 
 /** murmur2 over the UTF-8 bytes, without the sign bit, modulo the partition count, as in other producers. */

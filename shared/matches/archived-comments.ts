@@ -43,7 +43,7 @@ const MINUTE_MS = 60_000;
  * hold enough, and the text of all that has it need not be read.
  */
 const WINDOWS_MS = [15, 60, 240, 960, 3_840].map((minutes) => minutes * MINUTE_MS);
-/** A comment may have been created after it was seen by so much: the forum's clock is not ours. */
+/** A comment may have been created after it was seen by this much: the forum's clock is not ours. */
 const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
 
 /** Comments that contain all words, the latest created first. shared/matching decides whether the terms occur. */

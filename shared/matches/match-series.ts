@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../clickhouse/clickhouse-client.ts';
 import { selectRows } from '../clickhouse/clickhouse-client.ts';
 
 const STATEMENT_SECONDS = 5;
-/** A match can be recorded so much before it was first seen, by the clocks of two machines. */
+/** A match can be recorded this much before it was first seen, by the clocks of two machines. */
 const SKEW_MS = 60_000;
 
 export interface SeriesQuery {
@@ -31,7 +31,7 @@ export interface SeriesRow {
 }
 
 /**
- * After an outage, and from a dump, the items of many hours are seen in one. What was written so much before it was
+ * After an outage, and from a dump, the items of many hours are seen in one. What was written long before it was
  * seen says nothing about that hour.
  */
 const SEEN_IN_TIME = 'first_seen_at < created_utc + INTERVAL 1 HOUR';

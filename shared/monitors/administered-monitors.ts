@@ -73,7 +73,7 @@ export async function findMonitorsAhead(db: Queryable): Promise<string[]> {
 
 /**
  * Sets a locked monitor's day back to today when it is later. What was counted on later days is added to yesterday, so
- * that it stays in the sums and today's cap begins anew. Returns undefined when the day is not later.
+ * that it stays in the sums and today's cap begins again. Returns undefined when the day is not later.
  */
 export async function resetDay(db: Queryable, monitorId: string): Promise<ResetDay | undefined> {
   return readRow<ResetDay>(db)`

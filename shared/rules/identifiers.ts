@@ -12,7 +12,7 @@ export function randomText(length: number): string {
   return text;
 }
 
-/** Makes and recognises ids and secrets: the prefix, an underscore, and so many random characters. */
+/** Makes and recognises ids and secrets: the prefix, an underscore, and this many random characters. */
 export function idFormat(prefix: string, length: number): { create: () => string; test: (text: string) => boolean } {
   const format = new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{${length}}$`);
   return { create: () => `${prefix}_${randomText(length)}`, test: (text) => format.test(text) };

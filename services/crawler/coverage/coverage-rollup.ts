@@ -31,7 +31,7 @@ import type { HourCoverage } from '../../../shared/crawl/rules/coverage.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 
 const HOUR_MS = 3_600_000;
-/** The walk over post ids asks for new ids every few seconds; after this time without an answer nobody walks. */
+/** The walk over post ids asks for new ids every few seconds; after this time without an answer no process walks. */
 const WALK_SILENT_MS = 300_000;
 const NOTHING: HourCoverage = { seen: {}, late: 0, lags: {}, tombstones: 0, posts: null, comments: null };
 const LAGS = { gamma: LAG_GAMMA, shortest: SHORTEST_LAG_SECONDS, lateAfterMs: LATE_AFTER_MS };
@@ -121,7 +121,7 @@ export class CoverageRollup {
   /** Computes an hour and stores it if it changed. */
   private async cover(hour: number, now: number, known: Known, callsPerSecond: number | null): Promise<HourCoverage> {
     const stored = known.stored.get(hour);
-    // A row of an earlier version that cannot be read is computed anew.
+    // A row of an earlier version that cannot be read is computed again.
     const last = hourCoverage.safeParse(stored?.coverage).data;
     const archivedRows = known.archivedRows.get(hour) ?? 0;
     const isCounted = last !== undefined && stored?.archivedRows === archivedRows;

@@ -9,7 +9,7 @@ import { GroupReading, shownToOf } from './group-reading.ts';
 
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-/** A reading whose deeper page fails so often in a row, while the forum answers other calls, is given up. */
+/** A reading whose deeper page fails this often in a row, while the forum answers other calls, is given up. */
 const FAILURES_OF_A_PAGE = 3;
 
 /** Communities that share a listing, and how far it was read. Times are milliseconds since 1970. */

@@ -9,7 +9,7 @@ import { knownParts, LeftOutCommunities } from './group-position.ts';
 import type { GroupPosition, SavedReading } from './group-position.ts';
 
 export const MAX_GROUP_CALLS = 8;
-/** How often groups are formed anew, because communities change. */
+/** How often groups are formed again, because communities change. */
 const FORM_INTERVAL_MS = 600_000;
 /** The same when the budget has changed by this factor. */
 const BUDGET_INTERVAL_MS = 60_000;

@@ -51,7 +51,7 @@ export function knownParts({
     byName.get(name) ?? (maxIntervalMs === SLOW_INTERVAL_MS || wasSlow(name) ? slow : others);
 }
 
-/** Saved positions hold so many names that are in no group. */
+/** Saved positions hold this many names that are in no group. */
 const SAVED_NAMES = 1_000;
 
 interface Read {
@@ -72,7 +72,7 @@ export class LeftOutCommunities {
     this.forgetAfterMs = forgetAfterMs;
   }
 
-  /** Notes that the groups were formed anew. */
+  /** Notes that the groups were formed again. */
   learn(before: readonly Read[], groups: readonly Read[], now: number): void {
     for (const { names, shownTo } of before) {
       if (shownTo !== undefined) for (const name of names) this.readTo.set(name, shownTo);

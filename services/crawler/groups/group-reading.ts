@@ -8,7 +8,7 @@ const MAX_PAGES = 10;
 /** Items appear this long after their date. */
 const DATE_SLACK_MS = 10_000;
 /**
- * A page that reaches back over so much is one of a quiet listing: its newest date does not tell how old the page is,
+ * A page that reaches back over this much is one of a quiet listing: its newest date does not tell how old the page is,
  * which counts as this old at most, with the difference between the clocks.
  */
 const QUIET_SPAN_MS = 600_000;

@@ -58,7 +58,7 @@ export class GroupSource implements CrawlSource {
   private polling = new GroupPolling();
   private isForming = false;
   private isFormed = false;
-  /** The names to save since groups were formed anew. */
+  /** The names to save since groups were last formed. */
   private formedNames: readonly string[] | undefined;
   private wasShort = false;
 

@@ -252,7 +252,7 @@ function isWithin(inner: { from: string; to: string }, outer: { from: string; to
 
 /** The interval while there is nothing to catch up and the budget is ample. */
 export const INTERVAL_MS = 1_000;
-/** The interval while the budget is small: so many posts of the whole site nearly fill a call. */
+/** The interval while the budget is small: this many posts of the whole site nearly fill a call. */
 const LONGEST_INTERVAL_MS = 5_000;
 /** The part of the live budget that calls may take which are not needed to see every post. */
 const LATENCY_SHARE = 0.08;

@@ -8,7 +8,7 @@ import type { CommentActivity } from './thread-sweep.ts';
 const HOUR_MS = 3_600_000;
 const EVERY_MS = 10_000;
 /**
- * Every so many reads, new posts are read again from ten minutes before the newest one known, as archivers of several
+ * At every sixth read, new posts are read again from ten minutes before the newest one known, as archivers of several
  * partitions may be behind each other; by the reads between from half a minute before.
  */
 const OVERLAP_EVERY = 6;
@@ -16,7 +16,7 @@ const OVERLAP_MS = 10 * 60_000;
 const SHORT_OVERLAP_MS = 30_000;
 /** Comments reach the archive within a few seconds; later ones are not counted here, which costs only precision. */
 const ARCHIVE_LAG_MS = 10_000;
-/** Posts with comments so long before are reported again: late ones may have reached the archive since. */
+/** Posts with comments this long before are reported again: late ones may have reached the archive since. */
 const LATE_MS = 60_000;
 /** The time of a query while what is archived is loaded: few rows at once, also of a forum with 80 posts a second. */
 const LOAD_STEP_MS = 20 * 60_000;

@@ -8,7 +8,7 @@ const LONGEST_MS = 12 * 3_600_000;
 export const DAY_MS = 24 * 3_600_000;
 /** A post older than a day is dropped once it is expected to get fewer comments than this in an hour. */
 const QUIET_PER_HOUR = 0.02;
-/** So many checks a second are made in any case if they can be: 18,000 posts once a minute. */
+/** This many checks a second are made in any case if they can be: 18,000 posts once a minute. */
 const CHEAP_PER_SECOND = 300;
 /** Above that, a post is checked that often only if it is expected to get more comments a second than this. */
 const WORTHWHILE_RATE = 2e-4;

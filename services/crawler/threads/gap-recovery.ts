@@ -53,7 +53,7 @@ export class GapRecovery {
   private async scan(now: number, signal: AbortSignal): Promise<void> {
     const { db } = this.deps;
     // Those of ids too, which their own sources close: after a kill between a gap and the position that passes it, no
-    // source may know the gap any more. One of post ids would keep others open for ever.
+    // source may know the gap any more. One of post ids would keep others open forever.
     for (const sourcePrefix of [LISTINGS, POST_IDS, COMMENT_IDS]) {
       await giveUpGaps(db, { openedBefore: now - GIVEN_UP_MS, sourcePrefix });
     }

@@ -164,7 +164,7 @@ class ThreadReader {
     // Archived comments too: what replies to them may not be archived.
     const branches = count > childIds.length ? childIds : [];
     for (const id of branches) if (!this.followed.branches.has(id)) this.branches.add(id);
-    // A page below a comment that is cut at that comment again would be read for ever.
+    // A page below a comment that is cut at that comment again would be read forever.
     if (childIds.length > 0 || below === `/_/${parentId.slice(3)}` || !parentId.startsWith('t1_')) return;
     const id = parentId.slice(3);
     if (!this.followed.pages.has(id)) this.continued.add(id);
@@ -211,7 +211,7 @@ export function isInaccessible(error: unknown): boolean {
   return failure === 'not_found' || (failure === 'refused' && status === 403 && REASONS_OF_COMMUNITIES.has(reason));
 }
 
-/** So often a thread is asked for that the forum refuses without a reason. */
+/** How often a thread is asked for that the forum refuses without a reason. */
 const MOST_REFUSALS = 12;
 const MOST_REMEMBERED = 1_000;
 

@@ -13,10 +13,10 @@ import { ThreadSweep } from './thread-sweep.ts';
 
 /** Calls of one reading: about 500 comments for the first, up to 100 for each other. */
 const MAX_CALLS = 30;
-/** Of a post that is older than the archive only the latest comments are wanted. */
+/** A post that is older than the archive needs only its latest comments. */
 const MAX_CALLS_OF_OLD = 3;
 const IDLE_MS = 1_000;
-/** So long after its beginning a reading waits for the budget: what it has found is published at its end. */
+/** How long after its beginning a reading waits for the budget: what it has found is published at its end. */
 const BUDGET_WAIT_MS = 30_000;
 /** The checks of a second are compared with the archive together, but not all those of an outage. */
 const COUNT_EVERY_MS = 1_000;

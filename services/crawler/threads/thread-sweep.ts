@@ -11,7 +11,7 @@ const SHORTEST_PLAN_MS = 5_000;
 const LONGEST_PLAN_MS = 60_000;
 /** The least share of the calls that goes into checks while threads wait to be read. */
 const LEAST_CHECK_SHARE = 0.25;
-/** With so many seconds of readings waiting, checks get only that share. */
+/** With this many seconds of readings waiting, checks get only that share. */
 const BACKLOG_S = 60;
 /**
  * Between a check and the count of what is archived. Comments that other sources show in this time need no reading;
@@ -329,7 +329,7 @@ interface ReadThread {
   isBrokenOff?: boolean;
 }
 
-/** So many calls of one kind may be made up for, after a time in which there was nothing of it to do. */
+/** The calls of one kind that may be made up for, after a time in which there was nothing of it to do. */
 const MOST_CALLS = 4;
 
 /**

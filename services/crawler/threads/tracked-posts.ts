@@ -139,16 +139,16 @@ export function communityKey(name: string | undefined): number {
 }
 
 /**
- * So often in a row a reading may be broken off without having found anything. The pauses between them, from half a
+ * How often in a row a reading may be broken off without having found anything. The pauses between them, from half a
  * minute to ten, add up to more than an hour.
  */
 export const MAX_FRUITLESS = 12;
-/** After so many the pause is the longest. */
+/** After this many the pause is the longest. */
 export const FRUITLESS_AT_LONGEST = 6;
 const SHORTEST_REST_MS = 30_000;
 const LONGEST_REST_MS = 600_000;
 
-/** The pause in milliseconds after so many fruitless readings in a row, at least one. */
+/** The pause in milliseconds after this many fruitless readings in a row, at least one. */
 export function restMs(fruitless: number): number {
   return Math.min(LONGEST_REST_MS, SHORTEST_REST_MS * 2 ** (fruitless - 1));
 }
@@ -184,8 +184,8 @@ export class ReadingQueue {
   }
 
   /**
-   * Takes back a choice that was not read for want of budget: where every second attempt fails, one kind
-   * would never be read otherwise.
+   * Takes back a choice that was not read for lack of budget: where every second attempt fails, one kind would never
+   * be read otherwise.
    */
   undoTake(): void {
     this.taken -= 1;

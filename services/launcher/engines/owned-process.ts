@@ -213,7 +213,7 @@ export interface ReadinessOptions {
   process: OwnedProcess;
   probe: () => Promise<void>;
   /**
-   * True for a failed probe which shows that the process is still starting: the deadline then begins anew. A recovery
+   * True for a failed probe which shows that the process is still starting: the deadline then begins again. A recovery
    * that is stopped at its deadline would begin again with each start and never end.
    */
   isStarting?: (error: unknown) => boolean;

@@ -209,7 +209,7 @@ interface DeliveryOptions {
 
 const TIMEOUT_MS = 10_000;
 
-/** Repeated for nine minutes until it is answered 2xx; Stripe takes three days. Each attempt is signed anew. */
+/** Repeated for nine minutes until it is answered 2xx; Stripe takes three days. Each attempt is signed again. */
 async function deliverEvent(event: object, options: DeliveryOptions): Promise<void> {
   const body = JSON.stringify(event);
   const { signal } = options;

@@ -118,7 +118,7 @@ export class Emission {
     return k;
   }
 
-  /** Emits this many slots a second from now on, until it is changed again or the process starts anew. */
+  /** Emits this many slots a second from now on, until it is changed again or the process starts again. */
   setRate(rate: number): void {
     const now = this.advance();
     this.beginRun(this.deps.timeline.frontier, now, rate);

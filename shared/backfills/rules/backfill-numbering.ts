@@ -57,7 +57,7 @@ export const MATCHES_PER_CREDIT = 100;
 /** The most matches of one run. */
 export const MATCHES_PER_RUN = 50_000;
 
-/** Credits that a run with so many matches has paid. */
+/** Credits that a run with this many matches has paid. */
 export function backfillCredits(matches: number): number {
   return Math.ceil(matches / MATCHES_PER_CREDIT);
 }

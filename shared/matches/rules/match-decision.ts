@@ -7,9 +7,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const HEAD_START_MS = 5 * MINUTE_MS;
 /** An older item was seen before. This also bounds how long a stored pair must be kept. */
 const OLDEST_NEWS_MS = 7 * DAY_MS;
-/**
- * While the matchers are behind, a newer rule decides about items that entered so long before it began, and none older.
- */
+/** While the matchers are behind, a newer rule decides about items that entered this long before it, and none older. */
 const RULE_HEAD_START_MS = 60 * MINUTE_MS;
 
 /** How far the clocks of Postgres and the brokers may differ where they do not share a machine, in milliseconds. */

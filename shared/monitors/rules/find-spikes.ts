@@ -11,7 +11,7 @@ const MOST_DAYS = 28;
 export const LEAST_MATCHES = 10;
 /** How many scales above the median a spike begins. */
 const LEAST_SCORE = 5;
-/** The deviation of a normal distribution is so many times its median absolute deviation. */
+/** The deviation of a normal distribution is this many times its median absolute deviation. */
 const NORMAL_MAD = 1.4826;
 
 /** An hour with many more matches than the same hour of the days before. */

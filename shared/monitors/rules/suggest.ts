@@ -19,9 +19,9 @@ export interface ComparedTexts {
 /** Fewer matches, or fewer items of the stream, say nothing. */
 const LEAST_MATCHES = 20;
 const LEAST_STREAM = 200;
-/** A word must be in so many matches. */
+/** A word must be in this many matches. */
 const LEAST_WITH_WORD = 5;
-/** A word stands out when it is so many times as frequent in matches as in the stream. */
+/** A word stands out when it is this many times as frequent in matches as in the stream. */
 const STANDS_OUT = 5;
 /** A word in a smaller share of the matches changes little; above the second, it belongs to the subject. */
 const EXCLUDE_SHARE = { from: 0.03, below: 0.2 };
@@ -143,7 +143,7 @@ function subreddits({ rule, subreddits: counts, total, stream }: ComparedTexts):
     });
 }
 
-/** So many matches are compared, the first that are added. */
+/** This many matches are compared, the first that are added. */
 const MOST_MATCHES = 1_000;
 /** Longer texts are cut: one text must not decide what stands out. */
 const MOST_CHARACTERS = 4_000;

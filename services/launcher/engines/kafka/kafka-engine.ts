@@ -66,7 +66,7 @@ function kafkaCredential({ dataDir }: EngineContext): KafkaCredential {
   return { user: 'forum', password: persistedSecret(dataDir, 'kafka') };
 }
 
-/** Creates the file anew, readable only by the owner, because it contains the password. */
+/** Creates the file again, readable only by the owner, because it contains the password. */
 function writePrivately(path: string, text: string): void {
   rmSync(path, { force: true });
   writeFileSync(path, text, { mode: 0o600 });
@@ -137,7 +137,7 @@ async function run(context: EngineContext, { java, jars, paths, heapMb }: Run): 
   try {
     await awaitReady({ process: broker, probe, deadlineMs: 60_000, log: paths.log, logFrom, signal: context.signal });
   } catch (error) {
-    // Other runs share it, so it may be damaged: the next start makes it anew.
+    // Other runs share it, so it may be damaged: the next start makes it again.
     rmSync(archive, { force: true });
     const tail = logTail(paths.log, logFrom);
     throw isOldJava(tail) ? new StartFault(explain(tail)) : error;

@@ -86,7 +86,7 @@ async function createCluster(
   renameSync(fresh, paths.home);
 }
 
-/** The cluster is on the disk when initdb ends: one that a power loss cut short would never start, nor be made anew. */
+/** The cluster is on the disk when initdb ends: one that a power loss cut short would never start or be made again. */
 function initdbOptions(cluster: string, password: string): string[] {
   return [
     `--pgdata=${cluster}`,
