@@ -24,7 +24,6 @@ export const account = z
 
 export type Account = z.infer<typeof account>;
 
-/** A change of the balance. */
 export const ledgerEntry = z
   .strictObject({
     id: z.string(),
@@ -143,7 +142,6 @@ export type KeyScope = (typeof KEY_SCOPES)[number];
 
 const scope = z.enum(KEY_SCOPES);
 
-/** A key without its secret. */
 export const apiKey = z
   .strictObject({
     id: z.string().describe('The 8 characters after `fk_`.'),

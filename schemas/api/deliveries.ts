@@ -4,7 +4,6 @@ import { digest, spike } from '../messages/monitor-event.ts';
 import { queryInteger, queryTime, storableString } from './common.ts';
 import { webhookKind } from './monitors.ts';
 
-/** One attempt to deliver one match. */
 export const deliveryLogEntry = z
   .strictObject({
     match_id: z.string(),

@@ -145,7 +145,6 @@ export type WebhookKind = z.infer<typeof webhookKind>;
 export const monitorStatus = z.enum(['active', 'paused', 'paused_balance', 'deleted']);
 export type MonitorStatus = z.infer<typeof monitorStatus>;
 
-/** A monitor in responses of the API. */
 export const monitor = z
   .strictObject({
     id: z.string(),

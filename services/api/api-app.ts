@@ -246,7 +246,6 @@ export function createReadingDeps({ pool, clickhouse, forum, logger, metrics }: 
   };
 }
 
-/** All routes below /v1/forum. */
 export function readingRoutes(deps: ReadingDeps): Route[] {
   return [postRoute(deps), ...itemRoutes(deps), ...listingRoutes(deps), ...searchRoutes(deps)];
 }

@@ -181,22 +181,22 @@ function admissionOf(found: AdmittedRequest, limits: RequestLimits): Admission {
 }
 
 /** Milliseconds until the burst is full again after this request. */
-function wholeInMs(
-  { ordinal, taken, wholeInMs: untilWholeMs }: AdmittedRequest,
+function burstFullInMs(
+  { ordinal, taken, wholeInMs: untilFullMs }: AdmittedRequest,
   { requestsPerSecond }: RequestLimits,
 ): number {
-  return untilWholeMs + (Math.min(ordinal, taken) * 1000) / requestsPerSecond;
+  return untilFullMs + (Math.min(ordinal, taken) * 1000) / requestsPerSecond;
 }
 
 function burstQuota(found: AdmittedRequest, limits: RequestLimits): Quota {
   const { burst, requestsPerSecond } = limits;
-  const wholeIn = wholeInMs(found, limits);
+  const fullInMs = burstFullInMs(found, limits);
   return {
     name: 'burst',
     limit: burst,
     windowSeconds: Math.ceil(burst / requestsPerSecond),
-    remaining: Math.max(0, Math.floor(burst - (wholeIn * requestsPerSecond) / 1000)),
-    fullInSeconds: Math.ceil(wholeIn / 1000),
+    remaining: Math.max(0, Math.floor(burst - (fullInMs * requestsPerSecond) / 1000)),
+    fullInSeconds: Math.ceil(fullInMs / 1000),
   };
 }
 
@@ -216,7 +216,7 @@ function limitError(found: AdmittedRequest, limits: RequestLimits): ApiError {
     return new ApiError('daily_limit_reached', message, { retryAfter });
   }
   // Until one request fits into the burst again.
-  const freeInMs = wholeInMs(found, limits) - ((burst - 1) * 1000) / requestsPerSecond;
+  const freeInMs = burstFullInMs(found, limits) - ((burst - 1) * 1000) / requestsPerSecond;
   const retryAfter = Math.max(1, Math.ceil(freeInMs / 1000));
   const allowed = burst === 1 ? '' : `, and ${burst} at once`;
   return new ApiError('rate_limited', `Too many requests: the limit is ${requestsPerSecond} a second${allowed}.`, {

@@ -11,7 +11,6 @@ import type { Admission, AdmissionControl, Quota } from './admission-control.ts'
 import type { Caller } from './caller.ts';
 import { requireScope, scopedPaths, scopeOf } from './caller.ts';
 
-/** Middleware of everything below /v1. */
 export interface AdmissionMiddleware {
   /** Before the routes: checks the key, the permission and the limits, in this order. */
   admit: RequestHandler;

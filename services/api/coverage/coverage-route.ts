@@ -124,7 +124,6 @@ function endOfHour(time: number): number {
   return Math.ceil(time / HOUR_MS) * HOUR_MS;
 }
 
-/** What is stored about a range. */
 export interface StoredRange {
   hours: readonly MeasuredHour[];
   calls: readonly HourCalls[];
@@ -282,7 +281,7 @@ function sum<T>(values: readonly T[], numberOf: (value: T) => number): number {
 /** Somewhat more than the longest range, about 10 KB each. */
 const KEPT_HOURS = 1_000;
 
-/** Lags in seconds. */
+/** Seconds. */
 export interface Lags {
   p50: number;
   p95: number;

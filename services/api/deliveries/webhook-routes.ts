@@ -53,7 +53,6 @@ import { deliveryExamples } from '../openapi/examples/delivery-examples.ts';
 import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
 import { readDeliveryLog, readEventLogPage } from './delivery-log.ts';
 
-/** The routes about a monitor's webhook. */
 export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
   return [
     route({

@@ -103,15 +103,15 @@ export function refuseFaults(faults: readonly Fault[]): void {
 /**
  * Parses client input with a schema.
  *
- * @param whole what messages call the value itself, for one that is not an object
+ * @param name what messages call the value itself, for one that is not an object
  * @throws ApiError invalid_request that names the wrong fields
  */
-export function parseRequest<S extends z.ZodType>(schema: S, value: unknown, whole: string): z.output<S> {
+export function parseRequest<S extends z.ZodType>(schema: S, value: unknown, name: string): z.output<S> {
   refuseManyValues(value);
   const parsed = schema.safeParse(value, { reportInput: true, error: validationMessage });
   if (parsed.success) return parsed.data;
   const unknown = isCutUrl(value) ? UNKNOWN_AFTER_URL : UNKNOWN;
-  throw invalidRequest(parsed.error.issues.flatMap((issue) => faultsOf(issue, whole, unknown)));
+  throw invalidRequest(parsed.error.issues.flatMap((issue) => faultsOf(issue, name, unknown)));
 }
 
 /** More than the longest rule has. Validating tens of thousands of values would stop the process for seconds. */
@@ -143,21 +143,21 @@ function isCutUrl(value: unknown): boolean {
   return Object.values(value).some((text) => typeof text === 'string' && /^https?:\/\/[^?]*\?/i.test(text));
 }
 
-function faultsOf(issue: z.core.$ZodIssue, whole: string, unknown: string): Fault[] {
+function faultsOf(issue: z.core.$ZodIssue, name: string, unknown: string): Fault[] {
   if (issue.code === 'invalid_union') {
     // Of the alternatives, the one of the value's own type says what is wrong with it.
     const meant = issue.errors.find(
       (issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
     );
     const within = (found: z.core.$ZodIssue) => ({ ...found, path: [...issue.path, ...found.path] });
-    if (meant !== undefined) return meant.flatMap((found) => faultsOf(within(found), whole, unknown));
+    if (meant !== undefined) return meant.flatMap((found) => faultsOf(within(found), name, unknown));
     const types = issue.errors.flat().map(({ message }) => message.replace(/^must be /, ''));
     return [{ field: fieldName(issue.path), message: `must be ${types.join(' or ')}` }];
   }
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({ field: fieldName([...issue.path, printable(key)]), message: unknown }));
   }
-  return [{ field: issue.path.length === 0 ? whole : fieldName(issue.path), message: issue.message }];
+  return [{ field: issue.path.length === 0 ? name : fieldName(issue.path), message: issue.message }];
 }
 
 function fieldName(path: readonly PropertyKey[]): string {

@@ -141,8 +141,8 @@ export function route<
 >(declared: Declaration<Query, Body>): Route {
   const { query, body, method, path } = declared;
   const name = routeName({ method, path });
-  const parsed = (schema: z.ZodType | undefined, value: unknown, whole: string) =>
-    schema === undefined ? value : parseRequest(schema, value === undefined ? {} : value, whole);
+  const parsed = (schema: z.ZodType | undefined, value: unknown, valueName: string) =>
+    schema === undefined ? value : parseRequest(schema, value === undefined ? {} : value, valueName);
   return {
     ...(declared as Omit<Declaration<Query, Body>, 'query' | 'body'> & Pick<RouteDocument, 'query' | 'body'>),
     handle: (request) =>

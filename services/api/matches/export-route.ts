@@ -30,7 +30,6 @@ const SLOTS = {
   retryAfter: 15,
 };
 
-/** How long an export may take. */
 export interface ExportTiming {
   /** A client that takes nothing for so long is disconnected. */
   stallMs: number;

@@ -307,7 +307,6 @@ class StreamSlots {
   private readonly options: StreamSlotsDeps;
   private readonly leased = new Set<LiveTailSlot>();
   private renewal: NodeJS.Timeout | undefined;
-  /** The renewals under way. */
   private renewing: Promise<void> = Promise.resolve();
 
   constructor(options: StreamSlotsDeps) {

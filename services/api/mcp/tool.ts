@@ -47,7 +47,6 @@ export const CHANGES = { readOnlyHint: false, destructiveHint: false, openWorldH
 export interface RouteTool extends Pick<Tool, 'name' | 'title' | 'description' | 'annotations'> {
   /** Default: the first response of the route. */
   output?: z.ZodType;
-  /** Renders the response's body as text. */
   toText: (body: never) => string;
 }
 

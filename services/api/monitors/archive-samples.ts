@@ -88,7 +88,6 @@ export interface ArchiveScan {
   deadline: AbortSignal;
 }
 
-/** How far a scan has come. */
 export interface ScanExtent {
   /** Every match that was seen at or after this moment has been visited. */
   exactFrom: Date;

@@ -145,7 +145,6 @@ function breakCycles(placed: ReadonlyMap<string, Placed>): void {
   }
 }
 
-/** Length of most_upvoted. */
 const MAX_UPVOTED = 10;
 
 const AUTOMATIC_MODERATOR = 'automoderator';

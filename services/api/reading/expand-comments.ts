@@ -27,7 +27,6 @@ export interface ExpandedComments {
    */
   complete: boolean;
   failure: UpstreamError | undefined;
-  /** Number of calls to the forum. */
   calls: number;
   /** Children of unknown kinds, with their counts. */
   unknownKinds: Map<string, number>;

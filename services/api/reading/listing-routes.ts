@@ -246,7 +246,6 @@ function pageEnvelope<T>(page: Page<T>, request: PageQueryOptions, degraded: boo
   };
 }
 
-/** Cached listings, communities and users. */
 export interface ListingCache {
   /**
    * Returns the cached value while it is fresh. Otherwise calls `fetch` and shares its result with all concurrent

@@ -59,7 +59,6 @@ export function postRoute(deps: ReadingDeps): Route {
   });
 }
 
-/** A post that was read and charged. */
 export interface ChargedPost {
   parsedQuery: PostQuery;
   read: PostRead;
@@ -84,16 +83,15 @@ async function readChargedPost(
   const { read, commentId } = await withApiErrors(POST, () =>
     readPost(depsForRequest(deps, calls), parsedQuery, signal),
   );
-  const whole = { limit: parsedQuery.max_comments, isLimited: false };
-  const cost = postCost(renderCharged(deps, { read, commentId, ...whole }, parsedQuery.format).returned);
+  const full = { limit: parsedQuery.max_comments, isLimited: false };
+  const cost = postCost(renderCharged(deps, { read, commentId, ...full }, parsedQuery.format).returned);
   throwIfDisconnected();
   const charged = await deps.charges.chargeCovered(caller, cost, chargedRequest(request));
   calls.markPaid();
-  const covered = charged.credits < cost ? { limit: coveredComments(charged.credits), isLimited: true } : whole;
+  const covered = charged.credits < cost ? { limit: coveredComments(charged.credits), isLimited: true } : full;
   return { parsedQuery, read, commentId, charged, ...covered };
 }
 
-/** Renders the comments that were paid for. */
 function renderCharged(
   deps: ReadingDeps,
   { read, commentId, limit }: Pick<ChargedPost, 'read' | 'commentId' | 'limit'>,

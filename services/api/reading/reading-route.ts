@@ -43,7 +43,6 @@ export interface Reading {
   fetchedAtMs?: number;
 }
 
-/** Errors of every reading route. */
 const READING_ERRORS = ['insufficient_credits', 'upstream_busy', 'upstream_timeout', 'upstream_error'] as const;
 export const REFUSED_OR_UNKNOWN = ['forum_refused', 'not_found'] as const;
 

@@ -129,7 +129,6 @@ const MAX_INDENT_LEVEL = 8;
 const INDENT = '  ';
 const DELETED_AUTHOR = '[deleted]';
 
-/** What the document says about its comments. */
 export type MarkdownMeta = Pick<PostMeta, 'comments_returned' | 'comments_total' | 'has_more' | 'focus_comment_id'>;
 
 /**

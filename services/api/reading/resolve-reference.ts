@@ -23,7 +23,6 @@ interface GivenReference {
   reference: PostReference | ShareLink;
 }
 
-/** The parameters that name a post. */
 interface PostParameters {
   url?: string | undefined;
   id?: string | undefined;

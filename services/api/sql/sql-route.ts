@@ -51,7 +51,6 @@ type Statement = { query: string; format: SqlFormat };
 
 const TABLES = SQL_TABLES.map(({ name, columns }) => `\`${name}\`: ${columns.join(', ')}.`).join(' ');
 
-/** One SELECT over the account's own rows. */
 export function sqlRoute(deps: SqlDeps): Route {
   const running = new Set<string>();
   const unknown = new UnknownCharges(deps.pool, deps.logger);
