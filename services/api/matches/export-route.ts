@@ -25,8 +25,8 @@ const EXPORTS = { maxUses: 10, seconds: 86_400 };
 /** Exports that this process writes at once. Each holds up to about 30 MB. */
 const SLOTS = {
   atOnce: 4,
-  busy: 'An export of this account is under way; only one can be.',
-  full: 'As many exports are under way as can be. Try again soon.',
+  busy: 'Another export of this account is under way. Only one can run at a time.',
+  full: 'Too many exports are under way. Try again soon.',
   retryAfter: 15,
 };
 

@@ -94,13 +94,13 @@ export class LiveTails {
   /** @throws ApiError rate_limited when the account or this process has reached its limit of streams */
   async open(request: TailRequest): Promise<ResponseStream> {
     if (this.count >= (this.options.maxStreams ?? DEFAULT_MAX_STREAMS)) {
-      throw new ApiError('rate_limited', 'As many streams are open here as can be.', { retryAfter: RETRY_AFTER });
+      throw new ApiError('rate_limited', 'Too many streams are open here.', { retryAfter: RETRY_AFTER });
     }
     this.count++;
     try {
       const slot = await this.slots.take(request.accountId);
       if (slot === undefined) {
-        const message = `The account has ${STREAMS_PER_ACCOUNT} open streams, as many as it may have. Close one first.`;
+        const message = `The account has ${STREAMS_PER_ACCOUNT} open streams, the most it may have. Close one first.`;
         throw new ApiError('rate_limited', message, { retryAfter: RETRY_AFTER });
       }
       return this.add(request, () => this.slots.release(slot));

@@ -23,7 +23,7 @@ import type { PreviewDeps, PreviewRequest } from './preview-monitor.ts';
 /** Scans of the archive at once in this process; each keeps a session of the engine busy. */
 const SLOTS = {
   atOnce: 2,
-  busy: 'Another preview of this account is being computed; only one can be.',
+  busy: 'Another preview of this account is under way. Only one can run at a time.',
   full: 'Other previews are being computed, at most 2 at a time. Nothing was counted or charged.',
   retryAfter: 5,
 };

@@ -47,7 +47,7 @@ export function createFindDocument(options: {
       const ofNetwork = { name: 'oauth:documents', maxUses: FETCHES_PER_NETWORK, seconds: FETCHES.seconds };
       const refused = await takeForNetworks(pool, ofNetwork, clientAddress, [FETCHES]);
       if (refused !== undefined) {
-        throw unavailable(`too many new programs come now${refused.limit === FETCHES ? '' : ' from this network'}`);
+        throw unavailable(`too many new programs connect${refused.limit === FETCHES ? '' : ' from this network'}`);
       }
       const client = readDocument(id, await fetchDocument(egress, id));
       await records.put({ model: 'ClientDocument', id, payload: { ...client }, validSeconds: UNUSED_CLIENT_SECONDS });

@@ -109,7 +109,7 @@ async function runInSlot(deps: StatementDeps, request: RouteRequest, statement: 
   const slot = await takeStatementSlot(pool, accountId, token);
   if (slot === 'busy') throw slotTaken();
   if (slot === 'used_up') {
-    const message = `Failed statements of today took ${FAILED_MS_PER_DAY / 1_000} seconds, all that they may.`;
+    const message = `Failed statements took ${FAILED_MS_PER_DAY / 1_000} seconds today, the most they may take.`;
     throw new ApiError('rate_limited', message, { retryAfter: secondsUntilTomorrow() });
   }
   const begun = performance.now();
