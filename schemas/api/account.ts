@@ -1,20 +1,23 @@
 import { z } from 'zod';
-import { timestamp } from '../messages/forum-item.ts';
+import { count, example, timestamp } from '../messages/forum-item.ts';
 import { givenName, queryInteger } from './common.ts';
 
 /** Response of GET /v1/account. */
 export const account = z
   .strictObject({
-    id: z.string(),
-    email: z.string(),
-    balance: z.number().int().min(0).describe('Credits.'),
-    plan: z.enum(['free', 'pack_9', 'pack_29', 'pack_79']).describe('`free`, or the largest pack bought.'),
+    id: z.string().meta(example('acc_5n2w8r0c6h1j')),
+    email: z.string().meta(example('you@example.com')),
+    balance: count.describe('Credits.').meta(example(4_987)),
+    plan: z
+      .enum(['free', 'pack_9', 'pack_29', 'pack_79'])
+      .describe('`free`, or the largest pack bought.')
+      .meta(example('pack_9')),
     limits: z.strictObject({
-      monitors: z.number().int(),
+      monitors: z.number().int().meta(example(10)),
       /** Per monitor and UTC day. */
-      daily_match_cap: z.number().int(),
-      requests_per_second: z.number().int(),
-      request_burst: z.number().int(),
+      daily_match_cap: z.number().int().meta(example(1_000)),
+      requests_per_second: z.number().int().meta(example(5)),
+      request_burst: z.number().int().meta(example(10)),
       /** null: no daily limit. */
       requests_per_day: z.number().int().nullable(),
     }),
@@ -26,7 +29,7 @@ export type Account = z.infer<typeof account>;
 
 export const ledgerEntry = z
   .strictObject({
-    id: z.string(),
+    id: z.string().meta(example('1042')),
     created_at: timestamp,
     kind: z
       .enum([
@@ -44,21 +47,35 @@ export const ledgerEntry = z
       ])
       .describe(
         '`correction`: the operator made the balance and this ledger agree again, after they differed. `reversal`: a charge given back whose request was answered 503.',
-      ),
+      )
+      .meta(example('monitor_create')),
     amount: z
       .number()
       .int()
-      .describe('Credits: above 0 given, below 0 taken; 0 for a correction of the balance alone.'),
-    balance_after: z.number().int().min(0),
-    reference: z.string().describe('What was charged or granted; unique per kind. Of a reversal, that of the charge.'),
+      .describe('Credits: above 0 given, below 0 taken; 0 for a correction of the balance alone.')
+      .meta(example(-10)),
+    balance_after: count.meta(example(4_987)),
+    reference: z
+      .string()
+      .describe('What was charged or granted; unique per kind. Of a reversal, that of the charge.')
+      .meta(example('mon_3k7m2q9x4t8v:1')),
     request_id: z
       .string()
       .nullable()
       .describe(
         'The `X-Request-Id` of the request that was charged, also of its reversal; null for renewals, grants, corrections and entries from before it was recorded.',
-      ),
-    route: z.string().nullable().describe('Its route, for a tool call the route of the tool; null as `request_id`.'),
-    key_id: z.string().nullable().describe('The key that it was sent with; null also for a program that signed in.'),
+      )
+      .meta(example('0c8f7a52-6a6d-4f0e-9f0b-6f1d9a1f2b3c')),
+    route: z
+      .string()
+      .nullable()
+      .describe('Its route, for a tool call the route of the tool; null as `request_id`.')
+      .meta(example('POST /v1/monitors')),
+    key_id: z
+      .string()
+      .nullable()
+      .describe('The key that it was sent with; null also for a program that signed in.')
+      .meta(example('4q8z1n6d')),
   })
   .meta({ id: 'LedgerEntry' });
 
@@ -71,8 +88,6 @@ export const ledgerPage = z
     after: z.string().nullable().describe('Send it as `after` to get the next, older page; null on the last page.'),
   })
   .meta({ id: 'LedgerPage' });
-
-export type LedgerPage = z.infer<typeof ledgerPage>;
 
 /** Query of GET /v1/account/ledger. */
 export const ledgerQuery = z.strictObject({
@@ -87,10 +102,13 @@ export const ledgerQuery = z.strictObject({
 const usageGrouping = z.enum(['day', 'route', 'key']);
 const DATE = 'must be a date like 2026-03-04';
 /** The database has no year 0. */
-const date = z.iso.date({ error: DATE }).refine((text) => !text.startsWith('0000'), DATE);
+const date = z.iso
+  .date({ error: DATE })
+  .refine((text) => !text.startsWith('0000'), DATE)
+  .meta(example('2026-03-04'));
 const usageTotal = {
-  charges: z.number().int().min(0).describe('How often credits were charged.'),
-  credits: z.number().int().min(0).describe('Credits in all.'),
+  charges: count.describe('How often credits were charged.'),
+  credits: count.describe('Credits in all.').meta(example(10)),
 };
 
 /** Charges of one day, one route or one key; the other two are null. */
@@ -144,8 +162,8 @@ const scope = z.enum(KEY_SCOPES);
 
 export const apiKey = z
   .strictObject({
-    id: z.string().describe('The 8 characters after `fk_`.'),
-    name: z.string(),
+    id: z.string().describe('The 8 characters after `fk_`.').meta(example('4q8z1n6d')),
+    name: z.string().meta(example('laptop')),
     scopes: z.array(scope).describe('Its permissions.'),
     created_at: timestamp,
     last_used_at: timestamp.nullable().describe('To the minute; null: never.'),
@@ -157,12 +175,20 @@ export type ApiKey = z.infer<typeof apiKey>;
 /** A program that the user gave access to the account, through the sign-in for the tool server. */
 export const accountGrant = z
   .strictObject({
-    id: z.string().describe('Used only to revoke the grant.'),
+    id: z.string().describe('Used only to revoke the grant.').meta(example('gra_5f1c0b7a9d3e2f4860718293')),
     client_id: z
       .string()
-      .describe('How the program identifies itself: the address of its metadata document, or the id it registered.'),
-    client_name: z.string().nullable().describe("The program's own name; null when it has none or is no longer known."),
-    scopes: z.array(z.string()).describe('Its permissions: `forum:read`, `monitors`.'),
+      .describe('How the program identifies itself: the address of its metadata document, or the id it registered.')
+      .meta(example('https://notebook.example.com/client.json')),
+    client_name: z
+      .string()
+      .nullable()
+      .describe("The program's own name; null when it has none or is no longer known.")
+      .meta(example('Notebook')),
+    scopes: z
+      .array(z.string())
+      .describe('Its permissions: `forum:read`, `monitors`.')
+      .meta(example(['forum:read', 'monitors'])),
     granted_at: timestamp,
     last_used_at: timestamp.nullable().describe('The last tool call, to the minute; null: never.'),
   })
@@ -173,12 +199,12 @@ export type AccountGrantResource = z.infer<typeof accountGrant>;
 /** Body of DELETE /v1/account. The service compares the address. */
 export const deleteAccountBody = z
   .strictObject({ email: z.string().trim().describe('The address of the account, as `GET /v1/account` shows it.') })
-  .meta({ id: 'DeleteAccount' });
+  .meta({ id: 'DeleteAccount', ...example({ email: 'you@example.com' }) });
 
 /** Body of POST /v1/account/keys. */
 export const createKeyBody = z
   .strictObject({
-    name: givenName.describe('A name of your choice.'),
+    name: givenName.describe('A name of your choice.').meta(example('laptop')),
     scopes: z
       .array(scope)
       .refine((scopes) => new Set(scopes).size === scopes.length, 'must name each permission once')
@@ -189,7 +215,8 @@ export const createKeyBody = z
 
 export const accountDeleted = z.strictObject({ status: z.literal('deleted') }).meta({ id: 'AccountDeleted' });
 export const apiKeyList = z.strictObject({ items: z.array(apiKey) }).meta({ id: 'ApiKeyList' });
-export const createdApiKey = z.strictObject({ key: apiKey, api_key: z.string() }).meta({ id: 'CreatedApiKey' });
+export const wholeKey = z.string().meta(example('fk_4q8z1n6dEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAM'));
+export const createdApiKey = z.strictObject({ key: apiKey, api_key: wholeKey }).meta({ id: 'CreatedApiKey' });
 export const apiKeyRevoked = z.strictObject({ status: z.literal('revoked') }).meta({ id: 'ApiKeyRevoked' });
 export const accountGrantList = z.strictObject({ items: z.array(accountGrant) }).meta({ id: 'AccountGrantList' });
 export const accountGrantRevoked = z.strictObject({ status: z.literal('revoked') }).meta({ id: 'AccountGrantRevoked' });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp } from '../messages/forum-item.ts';
+import { count, example, timestamp } from '../messages/forum-item.ts';
 import { queryTime } from './common.ts';
 
 export const backfillState = z
@@ -9,27 +9,33 @@ export const backfillState = z
       '`running`: waits or works. `cancelling`: it is cancelled and ends within seconds; nothing more is recorded. `done`: all of it is recorded. It ended before its end, with more to find: `stopped_balance`: the credits of the account were used up; `stopped_credits`: `max_credits`; `stopped_limit`: 50,000 matches. `cancelled`: it was cancelled, or the account was frozen. `failed`: given up after errors of the service. Start another run for the rest: what is recorded already costs nothing again.',
   });
 
-const count = z.number().int().min(0);
-
 /** A run of a backfill in responses. */
 export const backfill = z
   .strictObject({
-    id: z.string(),
+    id: z.string().meta(example('bf_5t8w1z4c7f0j')),
     state: backfillState,
-    from: timestamp.describe('Posts and comments first seen from here on. An earlier time than the archive is cut.'),
+    from: timestamp
+      .describe('Posts and comments first seen from here on. An earlier time than the archive is cut.')
+      .meta(example('2026-02-25T10:00:00.000Z')),
     to: timestamp.describe('Posts and comments first seen before this.'),
     deliver: z.boolean(),
     max_credits: z.number().int().min(1).nullable(),
     scanned_to: timestamp
       .nullable()
-      .describe('What was first seen before is decided. null: the run waits for its turn.'),
-    share: z.number().min(0).max(1).describe('How much of the time between `from` and `to` is scanned.'),
-    matches: count.describe('Matches that it recorded.'),
-    delivered: count.describe('Of these, those that are sent to the webhook.'),
+      .describe('What was first seen before is decided. null: the run waits for its turn.')
+      .meta(example('2026-02-27T22:12:00.000Z')),
+    share: z
+      .number()
+      .min(0)
+      .max(1)
+      .describe('How much of the time between `from` and `to` is scanned.')
+      .meta(example(0.36)),
+    matches: count.describe('Matches that it recorded.').meta(example(612)),
+    delivered: count.describe('Of these, those that are sent to the webhook.').meta(example(0)),
     already_known: count.describe('Posts and comments that match and were matches of the monitor before; free.'),
-    credits: count.describe('What it cost so far: 1 for each started 100 matches.'),
+    credits: count.describe('What it cost so far: 1 for each started 100 matches.').meta(example(7)),
     started_at: timestamp.describe('When it was asked for.'),
-    ended_at: timestamp.nullable(),
+    ended_at: timestamp.nullable().meta(example(null)),
   })
   .meta({ id: 'Backfill' });
 
@@ -56,7 +62,9 @@ export const backfillHours = z
 /** Body of POST /v1/monitors/{id}/backfill. The service compares the times. */
 export const startBackfillBody = z
   .strictObject({
-    from: queryTime.describe('How far back to look; at most 30 days, earlier times are cut.'),
+    from: queryTime
+      .describe('How far back to look; at most 30 days, earlier times are cut.')
+      .meta(example('2026-02-25T10:00:00.000Z')),
     to: queryTime.optional().describe('Absent: now. It must not be in the future.'),
     deliver: z
       .boolean()
@@ -70,8 +78,7 @@ export const startBackfillBody = z
       .min(1)
       .max(1_000_000)
       .optional()
-      .describe('The most that it may cost: it stops before a match that would cost more.'),
+      .describe('The most that it may cost: it stops before a match that would cost more.')
+      .meta(example(20)),
   })
   .meta({ id: 'StartBackfill' });
-
-export type StartBackfill = z.infer<typeof startBackfillBody>;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { timestamp } from '../messages/forum-item.ts';
+import { count, example, timestamp } from '../messages/forum-item.ts';
 
-const count = z.number().int().min(0);
 const share = z.number().min(0).max(1);
 const kinds = z.strictObject({ posts: count, comments: count });
 
@@ -11,7 +10,8 @@ const figures = {
     .strictObject({ posts: count, comments: count, by_source: z.record(z.string(), kinds) })
     .describe(
       'Posts and comments that were first seen in this time, in all and by the source that saw them first: `post-ids`, `listings`, `threads`, `comment-ids` or `replay`.',
-    ),
+    )
+    .meta(example({ posts: 58_894, comments: 466_020, by_source: { listings: { posts: 58_894, comments: 466_020 } } })),
   late: count.describe('Those first seen more than two minutes after their creation.'),
   tombstones: count.describe('Things that the forum removed in this time; their text and author are removed here too.'),
   completeness: z
@@ -21,14 +21,22 @@ const figures = {
     })
     .describe(
       'The share of the posts and comments created in this time that were seen; null where it is not known. Posts: by their sequential ids; `unread` ids were never asked for, and count as missed. Comments: estimated from threads (`threads`) that were chosen at random and read completely some time later, with the bounds of the 95 % interval.',
+    )
+    .meta(
+      example({
+        posts: { share: 1, found: 58_894, unread: 0 },
+        comments: { share: 0.991, low: 0.984, high: 0.995, threads: 412 },
+      }),
     ),
   lag_seconds: z
     .strictObject({ p50: z.number(), p95: z.number(), p99: z.number() })
     .nullable()
-    .describe('From creation to first sight: median, 95th and 99th percentile, each within 2 %. null without items.'),
+    .describe('From creation to first sight: median, 95th and 99th percentile, each within 2 %. null without items.')
+    .meta(example({ p50: 2.1, p95: 14.7, p99: 96.4 })),
   gaps: z
     .strictObject({ opened: count, closed: count, open: count })
-    .describe('Gaps that were opened and closed in this time, and those open at its end.'),
+    .describe('Gaps that were opened and closed in this time, and those open at its end.')
+    .meta(example({ opened: 1, closed: 1, open: 0 })),
   budget: z
     .strictObject({
       allowed: count.nullable(),
@@ -37,7 +45,8 @@ const figures = {
     })
     .describe(
       'Calls to the forum: `allowed` by its limits (null: not known), `used`, and by purpose. `refused`: how often a purpose had to wait, because the calls were needed for others; a refused call is tried again later.',
-    ),
+    )
+    .meta(example({ allowed: 24_000, used: 9_940, by_lane: { live: { used: 9_940, refused: 0 } } })),
 };
 
 export const coverageHour = z
@@ -59,9 +68,9 @@ export type CoverageTotal = z.infer<typeof coverageTotal>;
 /** A stretch that a source may have missed. */
 export const coverageGap = z
   .strictObject({
-    id: z.string(),
-    source: z.string().describe('The source that may have missed something.'),
-    reason: z.string().describe('The reason, as one word.'),
+    id: z.string().meta(example('1207')),
+    source: z.string().describe('The source that may have missed something.').meta(example('listings:comments')),
+    reason: z.string().describe('The reason, as one word.').meta(example('overflow')),
     opened_at: timestamp,
     closed_at: timestamp.nullable(),
     outcome: z
@@ -82,7 +91,7 @@ export type CoverageGap = z.infer<typeof coverageGap>;
 export const coverage = z
   .strictObject({
     from: timestamp.describe('Start of the first hour.'),
-    to: timestamp.describe('End of the last hour.'),
+    to: timestamp.describe('End of the last hour.').meta(example('2026-03-04T11:00:00.000Z')),
     hours: z.array(coverageHour).describe('Every hour of the range, oldest first.'),
     total: coverageTotal.describe('All hours together.'),
     gaps: z.array(coverageGap).describe('The newest 200 gaps that were open at some time of the range, newest first.'),

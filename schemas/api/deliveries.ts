@@ -1,25 +1,31 @@
 import { z } from 'zod';
-import { timestamp } from '../messages/forum-item.ts';
+import { count, example, timestamp } from '../messages/forum-item.ts';
 import { digest, spike } from '../messages/monitor-event.ts';
+import { matchId } from '../messages/monitor-match.ts';
 import { queryInteger, queryTime, storableString } from './common.ts';
 import { webhookKind } from './monitors.ts';
 
 export const deliveryLogEntry = z
   .strictObject({
-    match_id: z.string(),
-    attempt: z.number().int().min(1).describe('1, 2, 3 …, continued by resends.'),
+    match_id: matchId,
+    attempt: z.number().int().min(1).describe('1, 2, 3 …, continued by resends.').meta(example(1)),
     started_at: timestamp,
-    duration_ms: z.number().int().min(0),
+    duration_ms: count.meta(example(212)),
     webhook_kind: webhookKind,
-    host: z.string().describe('Host and port of the webhook.'),
-    status: z.number().int().min(0).describe("The status of the endpoint's answer; 0 without an answer."),
+    host: z.string().describe('Host and port of the webhook.').meta(example('example.com')),
+    status: count.describe("The status of the endpoint's answer; 0 without an answer.").meta(example(503)),
     error: z
       .string()
       .nullable()
       .describe(
         'Why the attempt failed; null when it succeeded. `http_status`: the answer was not 2xx. Without an answer: `timeout`, `dns`, `connect`, `tls`, `blocked_address` (not public) or `secret_unreadable`.',
-      ),
-    response_excerpt: z.string().nullable().describe('The first 500 characters of the answer.'),
+      )
+      .meta(example('http_status')),
+    response_excerpt: z
+      .string()
+      .nullable()
+      .describe('The first 500 characters of the answer.')
+      .meta(example('Back in a minute.')),
     delivery_status: z
       .enum(['pending', 'delivered', 'failed'])
       .describe("The match's delivery state after the attempt; `pending`: it is retried at `next_attempt_at`."),
@@ -83,16 +89,12 @@ export const redeliverBody = z
       context.addIssue({ code: 'custom', path: ['match_ids'], message: 'cannot be combined with status or since' });
     }
   })
-  .meta({ id: 'Redeliver' });
+  .meta({ id: 'Redeliver', ...example({ status: 'failed', since: '2026-03-04T00:00:00Z' }) });
 
 /** Response of POST /v1/monitors/{id}/redeliver. */
 export const redelivery = z
   .strictObject({
-    queued: z
-      .number()
-      .int()
-      .min(0)
-      .describe('Matches that this request queued; with `status` `pending`, those that it made due.'),
+    queued: count.describe('Matches that this request queued; with `status` `pending`, those that it made due.'),
     more: z.boolean().describe('More matches fit the request: send it again.'),
     reason: z
       .enum(['nothing_fits', 'waiting', 'due'])
@@ -116,29 +118,31 @@ const digestRange = digest.pick({ interval: true, count: true, url: true }).exte
 /** A spike or digest of a monitor. */
 export const eventLogEntry = z
   .strictObject({
-    id: z.string().describe('As in `webhook-id` and `X-Service-Delivery` of its deliveries.'),
+    id: z
+      .string()
+      .describe('As in `webhook-id` and `X-Service-Delivery` of its deliveries.')
+      .meta(example('evt_7t2m9qk4x1c8v5n3b6d0')),
     type: z.enum(['monitor.spike', 'monitor.digest']),
     created_at: timestamp.describe('When it was stored; it is first sent within about a second of that.'),
     delivery_status: z
       .enum(['pending', 'delivered', 'failed', 'skipped'])
       .describe(
         '`pending`: waiting to be sent or retried; `delivered`; `failed`: failed for good; `skipped`: the monitor had no webhook any more.',
-      ),
-    attempts: z.number().int().min(0).describe('Made so far.'),
+      )
+      .meta(example('delivered')),
+    attempts: count.describe('Made so far.'),
     last_attempt_at: timestamp.nullable(),
-    last_status: z
-      .number()
-      .int()
-      .min(0)
+    last_status: count
       .nullable()
       .describe(
         'The status that the endpoint answered to the last attempt; 0 without an answer, null without an attempt.',
-      ),
+      )
+      .meta(example(204)),
     last_error: z
       .string()
       .nullable()
       .describe('Why the last attempt failed, in the words of the log of deliveries; null when it succeeded.'),
-    next_attempt_at: timestamp.nullable(),
+    next_attempt_at: timestamp.nullable().meta(example(null)),
     delivered_at: timestamp.nullable(),
     spike: spike.optional().describe('Of `monitor.spike`: the spike as it is sent.'),
     digest: digestRange
@@ -173,8 +177,8 @@ export const eventLogQuery = z.strictObject({
 /** Response of POST /v1/monitors/{id}/test. */
 export const testDelivery = z
   .strictObject({
-    delivered: z.boolean().describe('Whether the endpoint answered 2xx.'),
-    status: z.number().int().min(0).describe('The status of its answer; 0 without an answer.'),
+    delivered: z.boolean().describe('Whether the endpoint answered 2xx.').meta(example(true)),
+    status: count.describe('The status of its answer; 0 without an answer.').meta(example(204)),
     error: z
       .enum([
         'timeout',
@@ -190,7 +194,8 @@ export const testDelivery = z
       .nullable()
       .describe(
         'Why it failed, in the words of the log of deliveries; null: it succeeded. `http_status`: the answer was not 2xx; `redirect`: redirects are not followed; `local`: a problem on our side prevented sending; `secret_unreadable`: the operator must restore a key.',
-      ),
+      )
+      .meta(example(null)),
   })
   .meta({ id: 'TestDelivery' });
 

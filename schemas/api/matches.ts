@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { timestamp } from '../messages/forum-item.ts';
+import { example, itemContent, timestamp } from '../messages/forum-item.ts';
+import { monitorName } from '../messages/monitor-event.ts';
+import { matchId } from '../messages/monitor-match.ts';
 import { communityName, queryInteger, queryTime, storableString } from './common.ts';
 
 /** Longer than any keyword. */
@@ -49,11 +51,16 @@ export const liveTailQuery = z.strictObject({
 /** Why the server ended a stream permanently. `session_ended` is sent only to pages of the dashboard. */
 export type LiveTailEnd = 'monitor_deleted' | 'key_revoked' | 'session_ended' | 'account_frozen' | 'account_deleted';
 
+export const FEED_TOKEN_EXAMPLE = 'feed_0a1b2c3d4e5f6g7h8j9k0m1n2p3q4r5s';
+/** @param ending of a format */
+const feedUrl = (ending: string) =>
+  z.url().meta(example(`https://api.example.com/feeds/${FEED_TOKEN_EXAMPLE}.${ending}`));
+
 /** Response of POST /v1/monitors/{id}/feed-token. */
 export const feedAddresses = z
   .strictObject({
-    atom_url: z.url().describe('The feed in Atom (RFC 4287). Whoever has the address can read the matches.'),
-    json_url: z.url().describe('The same as JSON Feed 1.1.'),
+    atom_url: feedUrl('atom').describe('The feed in Atom (RFC 4287). Whoever has the address can read the matches.'),
+    json_url: feedUrl('json').describe('The same as JSON Feed 1.1.'),
   })
   .meta({ id: 'FeedAddresses' });
 
@@ -62,24 +69,26 @@ export type FeedAddresses = z.infer<typeof feedAddresses>;
 /** Response of DELETE /v1/monitors/{id}/feed-token. */
 export const feedRevoked = z.strictObject({ status: z.literal('revoked') }).meta({ id: 'FeedRevoked' });
 
+const item = itemContent.shape;
+
 /** Response of GET /feeds/{token}.json, by https://www.jsonfeed.org/version/1.1/. */
 export const jsonFeed = z
   .strictObject({
     version: z.literal('https://jsonfeed.org/version/1.1'),
-    title: z.string(),
-    description: z.string(),
-    feed_url: z.url(),
+    title: monitorName,
+    description: z.string().meta(example('The newest matches of this monitor.')),
+    feed_url: feedUrl('json'),
     items: z.array(
       z.strictObject({
-        id: z.string(),
-        url: z.string(),
-        title: z.string(),
-        summary: z.string(),
-        content_text: z.string(),
+        id: matchId,
+        url: item.permalink,
+        title: item.title,
+        summary: z.string().meta(example('A post in r/Coffee, matched by french press')),
+        content_text: item.body,
         date_published: timestamp,
         date_modified: timestamp,
-        authors: z.array(z.strictObject({ name: z.string() })),
-        tags: z.array(z.string()),
+        authors: z.array(z.strictObject({ name: item.author })),
+        tags: z.array(z.string()).meta(example(['french press'])),
       }),
     ),
   })

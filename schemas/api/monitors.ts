@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { timestamp } from '../messages/forum-item.ts';
+import { count, example, timestamp } from '../messages/forum-item.ts';
+import { monitorName } from '../messages/monitor-event.ts';
+import { monitorId } from '../messages/monitor-match.ts';
 import { backfill, backfillHours } from './backfills.ts';
 import { givenName, storableString } from './common.ts';
 
@@ -112,6 +114,7 @@ export const parseQueryBody = z
     query: z.string().meta({
       maxLength: 50_000,
       description: 'A rule in its textual form, such as `rust OR "memory safety" sub:-rustjerk author:-automod`.',
+      ...example('rust OR "memory safety" OR title:hiring* sub:-rustjerk author:-automod'),
     }),
   })
   .meta({ id: 'ParseQuery' });
@@ -130,7 +133,15 @@ export const ruleSettings = z
     nsfw: flag.describe(MEANING.nsfw),
     ...refinementFields,
   })
-  .meta({ id: 'RuleSettings' });
+  .meta({
+    id: 'RuleSettings',
+    ...example({
+      keywords: ['rust', 'memory safety'],
+      terms: [{ text: 'hiring', prefix: true, in: ['title'] }],
+      exclude_subreddits: ['rustjerk'],
+      exclude_authors: ['automod'],
+    }),
+  });
 
 export type RuleSettingsResource = z.infer<typeof ruleSettings>;
 
@@ -147,25 +158,41 @@ export type MonitorStatus = z.infer<typeof monitorStatus>;
 
 export const monitor = z
   .strictObject({
-    id: z.string(),
-    name: z.string(),
+    id: monitorId,
+    name: monitorName,
     keywords: z
       .array(z.string())
-      .describe('An item matches when it contains one of these or of `terms`, and none of `exclude`.'),
-    exclude: z.array(z.string()),
-    subreddits: z.array(z.string()).describe('Without `r/`; empty: the whole forum.'),
-    include_posts: z.boolean().describe('Can be sent to create and update under this name or as `posts`.'),
-    include_comments: z.boolean().describe('Can be sent to create and update under this name or as `comments`.'),
+      .describe('An item matches when it contains one of these or of `terms`, and none of `exclude`.')
+      .meta(example(['french press', 'コーヒーミル'])),
+    exclude: z.array(z.string()).meta(example(['giveaway'])),
+    subreddits: z
+      .array(z.string())
+      .describe('Without `r/`; empty: the whole forum.')
+      .meta(example(['Coffee', 'espresso'])),
+    include_posts: z
+      .boolean()
+      .describe('Can be sent to create and update under this name or as `posts`.')
+      .meta(example(true)),
+    include_comments: z
+      .boolean()
+      .describe('Can be sent to create and update under this name or as `comments`.')
+      .meta(example(true)),
     nsfw: z.boolean(),
     ...refinementFields,
-    webhook_url: z.string().nullable().describe('null: matches are stored but not sent.'),
+    webhook_url: z
+      .string()
+      .nullable()
+      .describe('null: matches are stored but not sent.')
+      .meta(example('https://example.com/hooks/forum')),
     webhook_kind: webhookKind.nullable(),
     ...optionFields,
     status: monitorStatus.describe('`paused_balance`: stopped because the balance did not cover the next 24 hours.'),
     webhook_failing: z
       .boolean()
       .describe('50 deliveries in a row failed. Cleared by a successful test delivery and by a new `webhook_url`.'),
-    next_charge_at: timestamp.describe('When the next 24 hours are charged if the monitor is still running.'),
+    next_charge_at: timestamp
+      .describe('When the next 24 hours are charged if the monitor is still running.')
+      .meta(example('2026-03-05T10:00:00.000Z')),
     last_match_at: timestamp.nullable(),
     created_at: timestamp,
     updated_at: timestamp,
@@ -174,31 +201,22 @@ export const monitor = z
 
 export type Monitor = z.infer<typeof monitor>;
 
+/** What a monitor usually has none of. */
+const rare = count.meta(example(0));
+
 export const monitorStats = z
   .strictObject({
-    matches_today: z.number().int().min(0).describe('Since 00:00 UTC, without suppressed matches.'),
-    suppressed_today: z
-      .number()
-      .int()
-      .min(0)
-      .describe(
-        'Beyond the daily cap, or repeated in a thread (`thread_once`): stored but not sent. At most 10,000 a day unless the installation sets another limit.',
-      ),
-    suppressed_not_stored: z
-      .number()
-      .int()
-      .min(0)
-      .describe(
-        "Today's matches beyond the 10,000 suppressed ones that are stored: only counted. Approximate: an item that is processed twice counts twice.",
-      ),
-    matches_7d: z.number().int().min(0).describe('Today and the previous six days.'),
-    delivery_failures_24h: z
-      .number()
-      .int()
-      .min(0)
-      .describe(
-        'Deliveries that failed for good in the last 24 hours: after the last retry, or at once when the endpoint refused. While an endpoint is down, see `delivery`.',
-      ),
+    matches_today: count.describe('Since 00:00 UTC, without suppressed matches.').meta(example(42)),
+    suppressed_today: rare.describe(
+      'Beyond the daily cap, or repeated in a thread (`thread_once`): stored but not sent. At most 10,000 a day unless the installation sets another limit.',
+    ),
+    suppressed_not_stored: rare.describe(
+      "Today's matches beyond the 10,000 suppressed ones that are stored: only counted. Approximate: an item that is processed twice counts twice.",
+    ),
+    matches_7d: count.describe('Today and the previous six days.').meta(example(240)),
+    delivery_failures_24h: rare.describe(
+      'Deliveries that failed for good in the last 24 hours: after the last retry, or at once when the endpoint refused. While an endpoint is down, see `delivery`.',
+    ),
     last_match_at: timestamp.nullable(),
   })
   .meta({ id: 'MonitorStats' });
@@ -213,31 +231,22 @@ export const monitorDelivery = z
       .describe(
         '`none`: the monitor has no webhook. `failing`: `webhook_failing` is set, or the last attempt failed and a match has waited for more than 10 minutes. `retrying`: the last attempt failed. `ok`: anything else.',
       ),
-    pending: z
-      .number()
-      .int()
-      .min(0)
-      .max(1_000)
-      .describe('Matches that wait for their delivery or for a retry. Counted up to 1,000.'),
+    pending: rare.max(1_000).describe('Matches that wait for their delivery or for a retry. Counted up to 1,000.'),
     oldest_pending_at: timestamp
       .nullable()
-      .describe('Since when the match that waits longest has waited, since it was recorded or resent; null: none.'),
-    last_status: z
-      .number()
-      .int()
-      .min(0)
+      .describe('Since when the match that waits longest has waited, since it was recorded or resent; null: none.')
+      .meta(example(null)),
+    last_status: count
       .nullable()
-      .describe('What the endpoint answered the last attempt; 0: nothing; null: no attempt in the last 30 days.'),
+      .describe('What the endpoint answered the last attempt; 0: nothing; null: no attempt in the last 30 days.')
+      .meta(example(204)),
     last_error: z
       .string()
       .nullable()
       .describe('Why the last attempt failed, as in the log of deliveries; null: it succeeded, or there was none.'),
     last_attempt_at: timestamp.nullable().describe('When the last attempt began.'),
     last_delivered_at: timestamp.nullable().describe('When an attempt last succeeded; null: not in the last 30 days.'),
-    attempt_failures_24h: z
-      .number()
-      .int()
-      .min(0)
+    attempt_failures_24h: rare
       .max(10_000)
       .describe('Attempts of the last 24 hours that failed, whether or not they are retried. Counted up to 10,000.'),
   })
@@ -248,7 +257,10 @@ export type MonitorDelivery = z.infer<typeof monitorDelivery>;
 /** Something in an accepted rule that its owner may not mean. */
 export const ruleWarning = z
   .strictObject({
-    field: z.string().describe('Where it is in the monitor of this answer: `keywords[2]`, counting from 0.'),
+    field: z
+      .string()
+      .describe('Where it is in the monitor of this answer: `keywords[2]`, counting from 0.')
+      .meta(example('keywords[0]')),
     code: z
       .enum([
         'keyword_excluded',
@@ -262,8 +274,14 @@ export const ruleWarning = z
       ])
       .describe(
         '`keyword_excluded`: an excluded term is part of the keyword, so it never matches. `nothing_watched`: neither posts nor comments. `text_not_watched`: it counts only in texts that the watched kinds do not have. `search_operator` (`rust OR go`), `field_prefix` (`title:rust`), `wildcard` (`rust*`): searched for as written; `require`, `terms` and `exclude` say what such syntax would. `quotes_ignored`: quotes around a phrase. `common_word`: in very many items; for monitors without `subreddits`. Later versions may have further codes.',
+      )
+      .meta(example('keyword_excluded')),
+    message: z
+      .string()
+      .describe('For people.')
+      .meta(
+        example('"giveaway today" never matches: every text that contains it contains the excluded term "giveaway".'),
       ),
-    message: z.string().describe('For people.'),
   })
   .meta({ id: 'RuleWarning' });
 
@@ -275,13 +293,16 @@ const warnings = z
   .optional()
   .describe('What the rule may not mean, or why it cannot match; absent when there is nothing to point out.');
 
-const SECRET = 'Signs deliveries to generic webhooks. Shown only this once.';
+const secret = z
+  .string()
+  .describe('Signs deliveries to generic webhooks. Shown only this once.')
+  .meta(example('whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU='));
 
 /** Response of POST /v1/monitors. The secret appears only here. */
 export const createdMonitor = z
   .strictObject({
     monitor,
-    webhook_secret: z.string().describe(SECRET),
+    webhook_secret: secret,
     warnings,
     /** The run that `backfill_hours` asked for; absent without it. */
     backfill: backfill.optional(),
@@ -300,9 +321,9 @@ export const updatedMonitor = z
 export const monitorList = z
   .strictObject({
     items: z.array(monitor),
-    limit: z.number().int().min(0).describe('Monitors that the plan allows.'),
-    used: z.number().int().min(0).describe('Monitors that the account has.'),
-    daily_match_cap: z.number().int().min(0).describe('Matches that are sent per monitor and day (UTC).'),
+    limit: count.describe('Monitors that the plan allows.').meta(example(10)),
+    used: count.describe('Monitors that the account has.'),
+    daily_match_cap: count.describe('Matches that are sent per monitor and day (UTC).').meta(example(1_000)),
   })
   .meta({ id: 'MonitorList' });
 
@@ -312,9 +333,7 @@ export const monitorWithStats = z
   .meta({ id: 'MonitorWithStats' });
 export const monitorAnswer = z.strictObject({ monitor }).meta({ id: 'MonitorAnswer' });
 /** Response of POST /v1/monitors/{id}/rotate-secret. */
-export const rotatedSecret = z
-  .strictObject({ webhook_secret: z.string().describe(SECRET) })
-  .meta({ id: 'RotatedSecret' });
+export const rotatedSecret = z.strictObject({ webhook_secret: secret }).meta({ id: 'RotatedSecret' });
 export const monitorDeleted = z.strictObject({ status: z.literal('deleted') }).meta({ id: 'MonitorDeleted' });
 export const monitorPaused = z.strictObject({ status: z.literal('paused') }).meta({ id: 'MonitorPaused' });
 
@@ -390,7 +409,16 @@ export const createMonitorBody = z
   .refine(hasTerms, KEYWORDS_REQUIRED)
   .superRefine(checkKinds)
   .transform(plainKinds)
-  .meta({ id: 'CreateMonitor' });
+  .meta({
+    id: 'CreateMonitor',
+    ...example({
+      name: 'French press',
+      keywords: ['french press', 'コーヒーミル'],
+      exclude: ['giveaway'],
+      subreddits: ['r/Coffee', 'espresso'],
+      webhook_url: 'https://example.com/hooks/forum',
+    }),
+  });
 
 /** The settings of a monitor that is not created, in requests about what its rule finds. */
 export const unsavedSettings = z
@@ -421,7 +449,10 @@ export const patchMonitorBody = z
     posts: body.posts ?? posts,
     comments: body.comments ?? comments,
   }))
-  .meta({ id: 'PatchMonitor' });
+  .meta({
+    id: 'PatchMonitor',
+    ...example({ keywords: ['french press', 'hand grinder'], languages: null, webhook_url: null }),
+  });
 
 export const muteKind = z.enum(['subreddit', 'author', 'thread']).meta({
   description: 'What is muted: a community, an account, or a post with its comments.',
@@ -431,11 +462,12 @@ export type MuteKind = z.infer<typeof muteKind>;
 /** A mute in responses: what a monitor does not record, whatever its rule says. */
 export const monitorMute = z
   .strictObject({
-    id: z.string(),
+    id: z.string().meta(example('mute_7h2n4x9b3c6d')),
     kind: muteKind,
     value: z
       .string()
-      .describe('As it is compared: a name in lower case without `r/` or `u/`, or the id of a post with `t3_`.'),
+      .describe('As it is compared: a name in lower case without `r/` or `u/`, or the id of a post with `t3_`.')
+      .meta(example('coffeeswap')),
     created_at: timestamp,
   })
   .meta({ id: 'MonitorMute' });
@@ -446,7 +478,7 @@ export type MonitorMute = z.infer<typeof monitorMute>;
 export const muteList = z
   .strictObject({
     items: z.array(monitorMute).describe('Oldest first.'),
-    limit: z.number().int().min(0).describe('How many mutes a monitor may have.'),
+    limit: count.describe('How many mutes a monitor may have.').meta(example(500)),
   })
   .meta({ id: 'MuteList' });
 
@@ -464,4 +496,4 @@ export const createMuteBody = z
       'A community with or without `r/`, an account with or without `u/`, or the id of a post with or without `t3_`; or the URL of any of them.',
     ),
   })
-  .meta({ id: 'CreateMute' });
+  .meta({ id: 'CreateMute', ...example({ kind: 'subreddit', value: 'r/CoffeeSwap' }) });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { bareId, fullname, timestamp } from '../messages/forum-item.ts';
-import { post } from '../messages/forum-post.ts';
+import { count, example, fullname, itemContent, timestamp } from '../messages/forum-item.ts';
+import { commentFields, post } from '../messages/forum-post.ts';
 import { communityName, queryInteger } from './common.ts';
 
 // These schemas parse the text of a query into numbers, booleans and lists. `meta` and `describe` only add to the
@@ -150,83 +150,88 @@ export const commentSearchQuery = z.strictObject({
   nsfw,
 });
 
+const item = itemContent.shape;
+const comment = commentFields.shape;
+
 /** A comment without its tree. */
 export const commentItem = z
   .strictObject({
-    id: bareId,
-    name: fullname,
-    post_id: bareId,
-    post_title: z.string().describe('Empty when it is not available.'),
-    subreddit: z.string(),
-    author: z.string().describe('`[deleted]` when the account or the comment was deleted.'),
-    body: z.string().describe('Markdown.'),
-    permalink: z.string(),
-    parent_id: fullname.describe('The parent: `t3_…` for the post, or `t1_…` for a comment.'),
-    score: z.number().int(),
-    created_at: timestamp,
-    is_submitter: z.boolean().describe('Whether the author of the post wrote it.'),
-    controversiality: z.number().int().min(0).describe('1: the forum marks it as controversial.'),
+    id: comment.id,
+    name: fullname.meta(example('t1_k2c9xqa')),
+    post_id: item.post_id,
+    post_title: item.title.describe('Empty when it is not available.'),
+    subreddit: item.subreddit,
+    author: comment.author,
+    body: comment.body.describe('Markdown.'),
+    permalink: z.string().meta(example('https://www.reddit.com/r/Coffee/comments/1b6xk0p/_/k2c9xqa/')),
+    parent_id: comment.parent_id,
+    score: comment.score,
+    created_at: comment.created_at,
+    is_submitter: comment.is_submitter,
+    controversiality: comment.controversy,
   })
   .meta({ id: 'CommentItem' });
 export type CommentItem = z.infer<typeof commentItem>;
 
 export const subredditRule = z
   .strictObject({
-    kind: z.string().describe('What it applies to: `link`, `comment` or `all`.'),
-    short_name: z.string(),
-    description: z.string(),
-    violation_reason: z.string(),
-    priority: z.number().int(),
+    kind: z.string().describe('What it applies to: `link`, `comment` or `all`.').meta(example('all')),
+    short_name: z.string().meta(example('Be civil')),
+    description: z.string().meta(example('Discuss the brew, not the person.')),
+    violation_reason: z.string().meta(example('Uncivil')),
+    priority: z.number().int().meta(example(0)),
     created_at: timestamp,
   })
   .meta({ id: 'SubredditRule' });
 
 export const subreddit = z
   .strictObject({
-    name: z.string().describe('Without `r/`.'),
-    title: z.string(),
-    public_description: z.string(),
-    description: z.string(),
-    url: z.string(),
-    icon: z.string(),
-    type: z.string().describe('`public`, `restricted`, `private`, `archived`, `user` …'),
-    subscribers: z.number().int().min(0),
+    name: item.subreddit.describe('Without `r/`.'),
+    title: z.string().meta(example('All about coffee')),
+    public_description: z.string().meta(example('Beans, brewing and the people who drink it.')),
+    description: z.string().meta(example('Read the rules first.')),
+    url: z.string().meta(example('https://www.reddit.com/r/Coffee/')),
+    icon: z.string().meta(example('')),
+    type: z.string().describe('`public`, `restricted`, `private`, `archived`, `user` …').meta(example('public')),
+    subscribers: count.meta(example(1_840_211)),
     created_at: timestamp,
     over_18: z.boolean(),
-    rules: z.array(subredditRule).describe('Empty in listings.'),
+    rules: z.array(subredditRule).describe('Empty in listings.').meta(example([])),
   })
   .meta({ id: 'Subreddit' });
 export type Subreddit = z.infer<typeof subreddit>;
 
 export const forumUser = z
   .strictObject({
-    name: z.string(),
+    name: item.author,
     created_at: timestamp.nullable().describe('null when the forum does not say, for example for suspended accounts.'),
-    link_karma: z.number().int(),
-    comment_karma: z.number().int(),
-    total_karma: z.number().int(),
+    link_karma: z.number().int().meta(example(512)),
+    comment_karma: z.number().int().meta(example(4_096)),
+    total_karma: z.number().int().meta(example(4_608)),
     is_employee: z.boolean(),
     is_mod: z.boolean(),
     has_verified_email: z.boolean(),
     suspended: z.boolean(),
-    icon: z.string(),
+    icon: z.string().meta(example('')),
   })
   .meta({ id: 'User' });
 export type ForumUser = z.infer<typeof forumUser>;
 
 const envelope = {
   query: z.string().nullable().describe('The search query; null without one.'),
-  sort: z.string().describe('The order of the items.'),
-  count: z.number().int().min(0).describe('The number of items on this page.'),
+  sort: z.string().describe('The order of the items.').meta(example('new')),
+  count: count.describe('The number of items on this page.'),
   after: z.string().nullable().describe('Send it as `after` to get the next page; null on the last page.'),
-  filtered_nsfw: z.number().int().min(0).describe('Items left out of this page because they are NSFW.'),
+  filtered_nsfw: count.describe('Items left out of this page because they are NSFW.').meta(example(0)),
   degraded: z
     .boolean()
     .describe(
       'The forum could not be reached, and this is an older copy; or items that could not be read are left out.',
     ),
 };
-const within = { subreddit: z.string().nullable().describe('The community of the request; null without one.') };
+const within = {
+  subreddit: z.string().nullable().describe('The community of the request; null without one.').meta(example('Coffee')),
+};
 
 export const postListing = z.strictObject({ ...within, ...envelope, items: z.array(post) }).meta({ id: 'Listing' });
 export const commentListing = z
@@ -246,7 +251,10 @@ export const thingItem = z
 export const thingsResponse = z
   .strictObject({
     items: z.array(thingItem).describe('In the requested order.'),
-    missing: z.array(z.string()).describe('Requested items that do not exist, as written in the request.'),
+    missing: z
+      .array(z.string())
+      .describe('Requested items that do not exist, as written in the request.')
+      .meta(example(['t3_zzzzzzz'])),
   })
   .meta({ id: 'ThingsResponse' });
 

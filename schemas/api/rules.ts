@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { bareId, fullname, timestamp } from '../messages/forum-item.ts';
+import { count, example, itemContent, timestamp } from '../messages/forum-item.ts';
 import { patchMonitorBody, ruleWarning, unsavedSettings } from './monitors.ts';
+
+const { thing_id, kind, subreddit, author, title, body, permalink, post_id, created_utc } = itemContent.shape;
 
 /** Longer texts are refused: nobody could read the explanation. */
 const MAX_TEXT = 40_000;
@@ -32,11 +34,17 @@ export const explainBody = z
         .optional(),
     }),
   })
-  .meta({ id: 'ExplainRule' });
+  .meta({
+    id: 'ExplainRule',
+    ...example({
+      settings: { keywords: ['grinds'] },
+      item: { title: 'How fine do you grind for a French press?', body: 'My cup is bitter whatever I do.' },
+    }),
+  });
 
 const position = z.strictObject({
   field: z.enum(['title', 'body', 'post_title']),
-  start: z.number().int().min(0),
+  start: count,
   end: z.number().int().min(1),
 });
 
@@ -61,7 +69,7 @@ const nearest = z.strictObject({
 
 export const explainedTerm = z
   .strictObject({
-    term: z.string(),
+    term: z.string().meta(example('grinds')),
     matched: z.boolean().describe('Whether it occurs in a text in which it counts.'),
     rule: z
       .enum(['word', 'prefix', 'phrase', 'punctuation', 'characters', 'symbols'])
@@ -73,11 +81,20 @@ export const explainedTerm = z
       .array(position)
       .describe(
         'Its first occurrence in each of these texts, in UTF-16 code units [start, end). The title of a comment is that of its post: `post_title`.',
-      ),
+      )
+      .meta(example([])),
     nearest: nearest
       .nullable()
       .describe(
         'For a term that does not occur: the piece of the texts that is nearest to it, and why it does not count. `case`: other capital letters. `other_text`: a text in which it does not count. `inside_word`: a part of a longer word. `punctuation`: the same words with other symbols. `joined`, `split`: written as one word, or as two. `accents`: other accents. `similar_word`: one letter differs. `apart`: all its words, not together. `some_words`: all but those in `missing`. null: nothing is near.',
+      )
+      .meta(
+        example({
+          reason: 'similar_word',
+          written: 'grind',
+          position: { field: 'title', start: 16, end: 21 },
+          message: '“grind” differs from “grinds” by one letter.',
+        }),
       ),
     same_as: z.string().optional().describe('An earlier term that is equal after folding, which counts instead.'),
   })
@@ -124,25 +141,27 @@ const verdict = {
     .array(z.strictObject({ matched: z.boolean(), terms: z.array(explainedTerm) }))
     .optional()
     .describe('The groups of `require`; absent when there are none.'),
-  excludes: z.array(explainedTerm),
-  filters: z.array(explainedFilter).describe('Each filter that the rule has, and whether the item passes it.'),
+  excludes: z.array(explainedTerm).meta(example([])),
+  filters: z
+    .array(explainedFilter)
+    .describe('Each filter that the rule has, and whether the item passes it.')
+    .meta(
+      example([
+        { filter: 'kind', passed: true },
+        { filter: 'nsfw', passed: true },
+      ]),
+    ),
 };
 
 /** The item that is explained, as it was first seen. */
-const explainedItem = z.strictObject({
-  thing_id: fullname,
-  kind: z.enum(['post', 'comment']),
-  subreddit: z.string(),
-  author: z.string(),
-  title: z.string(),
-  body: z.string(),
-  permalink: z.string(),
-  created_utc: timestamp,
-});
+const explainedItem = z.strictObject({ thing_id, kind, subreddit, author, title, body, permalink, created_utc });
 
 /** Response of POST /v1/monitors/explain. */
 export const ruleExplanation = z
-  .strictObject({ ...verdict, history: z.array(historyEvent).max(0).describe('Empty: a text has none.') })
+  .strictObject({
+    ...verdict,
+    history: z.array(historyEvent).max(0).describe('Empty: a text has none.').meta(example([])),
+  })
   .meta({ id: 'RuleExplanation' });
 
 export type RuleExplanation = z.infer<typeof ruleExplanation>;
@@ -165,6 +184,17 @@ export const itemExplanation = z
       .array(historyEvent)
       .describe(
         'What happened to it, oldest first, as far as it is kept (30 days). `not_recorded` has a `reason`: `not_matched` (by the rule of that time), `before_monitor`, `paused`, `paused_balance`, `created_too_early`, `muted`, `over_ceiling` (more suppressed matches than are stored), `under_way` (seen less than a minute ago), `rule_unknown` (the rule of that time is not kept), `content_removed`, `unknown`.',
+      )
+      .meta(
+        example([
+          { event: 'seen', at: '2026-03-04T10:00:00.000Z', message: 'First seen, by the source post-ids.' },
+          {
+            event: 'not_recorded',
+            at: null,
+            reason: 'not_matched',
+            message: 'The rule of that time did not match it.',
+          },
+        ]),
       ),
   })
   .meta({ id: 'ItemExplanation' });
@@ -188,7 +218,7 @@ export const previewBody = z
     settings: unsavedSettings.describe('As in POST /v1/monitors; `name` and webhook have no effect.'),
     days,
   })
-  .meta({ id: 'PreviewRequest' });
+  .meta({ id: 'PreviewRequest', ...example({ settings: { keywords: ['french press'] }, days: 3 }) });
 
 /** Body of POST /v1/monitors/{id}/diff. */
 export const diffBody = z
@@ -196,38 +226,37 @@ export const diffBody = z
     changes: patchMonitorBody.describe('As in PATCH /v1/monitors/{id}. Nothing is stored.'),
     days,
   })
-  .meta({ id: 'DiffRequest' });
-
-const count = z.number().int().min(0);
+  .meta({ id: 'DiffRequest', ...example({ changes: { exclude: ['giveaway'] }, days: 3 }) });
 
 /** UTF-16 code units [start, end) of the text: the first place of a matched term. */
 const highlight = z.strictObject({
   /** `post_title`: the title of the comment's post, which is in `title`. */
   field: z.enum(['title', 'body', 'post_title']),
-  start: z.number().int().min(0),
+  start: count,
   end: z.number().int().min(1),
 });
 
 /** What would have been a match. It has no id, as it is not recorded. */
 export const previewSample = z
   .strictObject({
-    thing_id: fullname,
-    kind: z.enum(['post', 'comment']),
-    subreddit: z.string(),
-    author: z.string(),
-    title: z.string().describe('For a comment, the title of its post.'),
-    body: z.string(),
-    permalink: z.string(),
-    post_id: bareId,
-    created_utc: timestamp,
+    thing_id,
+    kind,
+    subreddit,
+    author,
+    title: title.describe('For a comment, the title of its post.'),
+    body,
+    permalink,
+    post_id,
+    created_utc,
     first_seen_at: timestamp,
     /** In the rule's order. */
-    matched_terms: z.array(z.string()),
+    matched_terms: z.array(z.string()).meta(example(['french press'])),
     highlights: z
       .array(highlight)
       .describe(
         'The first place of each matched term, in UTF-16 code units [start, end). `post_title` is `title` of a comment.',
-      ),
+      )
+      .meta(example([{ field: 'title', start: 28, end: 40 }])),
   })
   .meta({ id: 'PreviewSample' });
 
@@ -241,18 +270,19 @@ export const suggestion = z
       .describe(
         '`exclude`, `keyword`: a word that stands out in matches; `variant`: another form of a keyword, which occurs; `subreddit`: a community with many matches.',
       ),
-    value: z.string(),
+    value: z.string().meta(example('giveaway')),
     of: z.string().optional().describe('The keyword that a variant is a form of.'),
-    matches: count.describe('Matches with it, of `matches_compared`.'),
-    matches_compared: count,
+    matches: count.describe('Matches with it, of `matches_compared`.').meta(example(21)),
+    matches_compared: count.meta(example(240)),
     stream: count.describe('Items with it in a sample of everything, of `stream_compared`.'),
-    stream_compared: count,
+    stream_compared: count.meta(example(5_000)),
     lift: z
       .number()
       .min(0)
       .nullable()
-      .describe('Its share of the matches divided by its share of the sample; null for variants.'),
-    message: z.string(),
+      .describe('Its share of the matches divided by its share of the sample; null for variants.')
+      .meta(example(437.5)),
+    message: z.string().meta(example('21 of 240 matches contain “giveaway”. Exclude it if they are not meant.')),
   })
   .meta({ id: 'Suggestion' });
 
@@ -265,27 +295,43 @@ const archiveFrom = timestamp
 /** Response of POST /v1/monitors/preview. */
 export const previewAnswer = z
   .strictObject({
-    total: count,
-    exact: z.boolean().describe('Whether every match of the period was counted.'),
+    total: count.meta(example(240)),
+    exact: z.boolean().describe('Whether every match of the period was counted.').meta(example(true)),
     exact_from: timestamp.describe('From here on every match was counted; older ones only as far as they were read.'),
     archive_from: archiveFrom,
     by_day: z
       .array(z.strictObject({ day: z.iso.date(), count }))
-      .describe('UTC days with matches, by when they were seen, the newest first.'),
+      .describe('UTC days with matches, by when they were seen, the newest first.')
+      .meta(
+        example([
+          { day: '2026-03-04', count: 90 },
+          { day: '2026-03-03', count: 150 },
+        ]),
+      ),
     by_keyword: z
       .array(z.strictObject({ keyword: z.string(), count }))
-      .describe('The most frequent first. A match with two keywords counts for both.'),
+      .describe('The most frequent first. A match with two keywords counts for both.')
+      .meta(example([{ keyword: 'french press', count: 240 }])),
     by_subreddit: z
       .array(z.strictObject({ subreddit: z.string(), count }))
-      .describe('The 50 communities with most matches.'),
+      .describe('The 50 communities with most matches.')
+      .meta(
+        example([
+          { subreddit: 'Coffee', count: 200 },
+          { subreddit: 'espresso', count: 40 },
+        ]),
+      ),
     samples: z.array(previewSample).describe('The newest 20.'),
     capped_days: z
       .array(z.iso.date())
       .describe(
         "UTC days with more matches to be sent than the plan's daily cap. With `thread_once`, a thread counts once a day.",
-      ),
-    credits_per_30_days: count.describe('What a running monitor costs in 30 days, whatever it finds.'),
-    warnings: z.array(ruleWarning),
+      )
+      .meta(example([])),
+    credits_per_30_days: count
+      .describe('What a running monitor costs in 30 days, whatever it finds.')
+      .meta(example(300)),
+    warnings: z.array(ruleWarning).meta(example([])),
     suggestions: z
       .array(suggestion)
       .describe('What could be added to the rule. Counts decide; each suggestion has its own.'),
@@ -299,10 +345,12 @@ const side = z.strictObject({ total: count, samples: z.array(previewSample) });
 /** Response of POST /v1/monitors/{id}/diff. */
 export const diffAnswer = z
   .strictObject({
-    gained: side.describe('What the changed rule matches and the present one does not; the newest 20 as samples.'),
+    gained: side
+      .describe('What the changed rule matches and the present one does not; the newest 20 as samples.')
+      .meta(example({ total: 0, samples: [] })),
     lost: side.describe('What the present rule matches and the changed one does not.'),
-    kept: z.strictObject({ total: count }).describe('What both match.'),
-    exact: z.boolean().describe('Whether the whole period was compared.'),
+    kept: z.strictObject({ total: count.meta(example(239)) }).describe('What both match.'),
+    exact: z.boolean().describe('Whether the whole period was compared.').meta(example(true)),
     exact_from: timestamp.describe('From here on everything was compared.'),
     archive_from: archiveFrom,
   })

@@ -1,26 +1,40 @@
 import { z } from 'zod';
+import { count, example } from '../messages/forum-item.ts';
+import { wholeKey } from './account.ts';
+
+const email = z.string().trim().meta(example('you@example.com'));
+const TOKEN = 'sgn_7h2k9m4q8t3v6x1z5b0d2f4g6j8n0p3r';
+const mailedToken = z.string().min(1, 'must not be empty').meta(example(TOKEN));
+const code = z
+  .string()
+  .regex(/^[0-9]{6}$/, 'must be 6 digits')
+  .meta(example('042137'));
+/** Of an answer that mails a code. */
+const mailed = {
+  expires_in: z
+    .number()
+    .int()
+    .min(1)
+    .describe('Seconds for which the token and the code are valid.')
+    .meta(example(600)),
+  next: z.string().describe('What to do next, in words.').meta(example('Ask for the 6-digit code that was mailed.')),
+};
 
 /** Body of POST /api/agent/signup. The service validates the address. */
 export const signupBody = z
-  .strictObject({
-    email: z.string().trim().describe('One plain address, `name@host.domain`. The code is mailed to it.'),
-  })
+  .strictObject({ email: email.describe('One plain address, `name@host.domain`. The code is mailed to it.') })
   .meta({ id: 'SignupRequest' });
 
 /** Response of POST /api/agent/signup, the same whether or not the mailbox has an account. */
 export const codeSent = z
   .strictObject({
     status: z.literal('code_sent'),
-    signup_token: z.string().describe('Send it with the code.'),
-    expires_in: z.number().int().min(1).describe('Seconds for which the token and the code are valid.'),
-    next: z.string().describe('What to do next, in words.'),
+    signup_token: z.string().describe('Send it with the code.').meta(example(TOKEN)),
+    ...mailed,
   })
   .meta({ id: 'CodeSent' });
 
 export type CodeSent = z.infer<typeof codeSent>;
-
-const mailedToken = z.string().min(1, 'must not be empty');
-const code = z.string().regex(/^[0-9]{6}$/, 'must be 6 digits');
 
 /** Body of POST /api/agent/verify. */
 export const verifyBody = z
@@ -33,7 +47,7 @@ export const verifyBody = z
 /** Body of POST /api/agent/recover. */
 export const recoverBody = z
   .strictObject({
-    email: z.string().trim().describe('The address that the account was opened with. The code is mailed to it.'),
+    email: email.describe('The address that the account was opened with. The code is mailed to it.'),
   })
   .meta({ id: 'RecoverRequest' });
 
@@ -41,9 +55,8 @@ export const recoverBody = z
 export const recoverySent = z
   .strictObject({
     status: z.literal('code_sent'),
-    recovery_token: z.string().describe('Send it with the code.'),
-    expires_in: z.number().int().min(1).describe('Seconds for which the token and the code are valid.'),
-    next: z.string().describe('What to do next, in words.'),
+    recovery_token: z.string().describe('Send it with the code.').meta(example(TOKEN)),
+    ...mailed,
   })
   .meta({ id: 'RecoverySent' });
 
@@ -59,7 +72,7 @@ export const recoverVerifyBody = z
 
 /** Response of POST /api/agent/recover/verify. The key appears only here. */
 export const keyRecovered = z
-  .strictObject({ api_key: z.string().describe('A key with all permissions. Shown only this once.') })
+  .strictObject({ api_key: wholeKey.describe('A key with all permissions. Shown only this once.') })
   .meta({ id: 'KeyRecovered' });
 
 export type KeyRecovered = z.infer<typeof keyRecovered>;
@@ -68,17 +81,20 @@ export type KeyRecovered = z.infer<typeof keyRecovered>;
 export const accountCreated = z
   .strictObject({
     status: z.literal('account_created'),
-    api_key: z.string().describe('Shown only this once. Keep it out of chat transcripts and logs.'),
-    credits: z.number().int().min(0).describe('200; 0 when `notes` says why.'),
+    api_key: wholeKey.describe('Shown only this once. Keep it out of chat transcripts and logs.'),
+    credits: count.describe('200; 0 when `notes` says why.').meta(example(200)),
     limits: z.strictObject({
-      requests_per_second: z.number().int(),
+      requests_per_second: z.number().int().meta(example(1)),
       /** Per UTC day. */
-      requests_per_day: z.number().int(),
+      requests_per_day: z.number().int().meta(example(100)),
     }),
-    next: z.string().describe('What to do next, in words.'),
-    example_request: z.string().describe('A `curl` command that only lacks the key.'),
-    docs: z.string().describe('Where the API is documented.'),
-    notes: z.string().describe('Notes on the key, costs and credits.'),
+    next: z.string().describe('What to do next, in words.').meta(example('Store api_key where secrets are kept.')),
+    example_request: z
+      .string()
+      .describe('A `curl` command that only lacks the key.')
+      .meta(example("curl -s -H 'Authorization: Bearer <API_KEY>' 'https://api.example.com/v1/account'")),
+    docs: z.string().describe('Where the API is documented.').meta(example('https://api.example.com/docs')),
+    notes: z.string().describe('Notes on the key, costs and credits.').meta(example('api_key is shown this once.')),
   })
   .meta({ id: 'AccountCreated' });
 

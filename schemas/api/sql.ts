@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { count, example } from '../messages/forum-item.ts';
 
 /** Longer statements are refused. */
 const MAX_QUERY = 10_000;
@@ -14,9 +15,8 @@ export const sqlBody = z
       .min(1, 'must not be empty')
       .max(MAX_QUERY, `must have at most ${MAX_QUERY} characters`)
       .refine((query) => !CONTROL.test(query), 'must not have control characters')
-      .describe(
-        'One SELECT statement in the dialect of DuckDB over the tables `matches`, `deliveries` and `monitors`.',
-      ),
+      .describe('One SELECT statement in the dialect of DuckDB over the tables `matches`, `deliveries` and `monitors`.')
+      .meta(example('SELECT subreddit, count(*) AS found FROM matches GROUP BY subreddit ORDER BY found DESC LIMIT 2')),
     format: z.enum(['json', 'csv', 'parquet']).default('json').describe('The form of the answer.'),
   })
   .meta({ id: 'SqlQuery' });
@@ -26,11 +26,25 @@ export const sqlAnswer = z
   .strictObject({
     columns: z
       .array(z.strictObject({ name: z.string(), type: z.string() }))
-      .describe('Names and types (of ClickHouse) of the columns.'),
-    rows: z.array(z.array(z.unknown())).describe('The rows, each with a value for each column.'),
+      .describe('Names and types (of ClickHouse) of the columns.')
+      .meta(
+        example([
+          { name: 'subreddit', type: 'VARCHAR' },
+          { name: 'found', type: 'BIGINT' },
+        ]),
+      ),
+    rows: z
+      .array(z.array(z.unknown()))
+      .describe('The rows, each with a value for each column.')
+      .meta(
+        example([
+          ['Coffee', 128],
+          ['espresso', 41],
+        ]),
+      ),
     /** Of the account's tables: what the price depends on. */
-    rows_read: z.number().int().min(0),
-    credits_used: z.number().int().min(0).describe('As in `X-Credits-Used`.'),
+    rows_read: count.meta(example(4_260)),
+    credits_used: count.describe('As in `X-Credits-Used`.'),
   })
   .meta({ id: 'SqlAnswer' });
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { timestamp } from '../messages/forum-item.ts';
+import { count, example, timestamp } from '../messages/forum-item.ts';
 
-const count = z.number().int().min(0);
-const seconds = z.number().min(0);
+const seconds = z.number().min(0).meta(example(1.4));
 
 export const partStatus = z.enum(['ok', 'degraded', 'down', 'unknown']);
 
 export type PartStatus = z.infer<typeof partStatus>;
 
-const part = { status: partStatus, message: z.string() };
+/** @param message for instance */
+const part = (message: string) => ({ status: partStatus, message: z.string().meta(example(message)) });
 
 /** Response of GET /status. */
 export const serviceStatus = z
@@ -19,11 +19,27 @@ export const serviceStatus = z
     checked_at: timestamp.describe('When it was measured.'),
     parts: z
       .strictObject({
-        services: z.strictObject(part),
-        items: z.strictObject({ ...part, newest_age_seconds: seconds.nullable() }),
-        processing: z.strictObject({ ...part, waiting_records: z.record(z.string(), count).nullable() }),
-        deliveries: z.strictObject({ ...part, due: count.nullable(), oldest_due_seconds: seconds.nullable() }),
-        clocks: z.strictObject({ ...part, skew_seconds: z.number().nullable() }),
+        services: z.strictObject(part('All parts of the service answer.')),
+        items: z.strictObject({
+          ...part('The newest item was seen 1.4 s ago.'),
+          newest_age_seconds: seconds.nullable(),
+        }),
+        processing: z.strictObject({
+          ...part('Every stage is up to date.'),
+          waiting_records: z
+            .record(z.string(), count)
+            .nullable()
+            .meta(example({ matcher: 12, recorder: 0, deliverer: 0 })),
+        }),
+        deliveries: z.strictObject({
+          ...part('No delivery is due.'),
+          due: count.nullable().meta(example(0)),
+          oldest_due_seconds: seconds.nullable().meta(example(null)),
+        }),
+        clocks: z.strictObject({
+          ...part('The clocks agree.'),
+          skew_seconds: z.number().nullable().meta(example(0.002)),
+        }),
       })
       .describe(
         '`services`: whether everything answers. `items`: the age of the newest item. `processing`: the records that wait, by the stage that reads them. `deliveries`: those due now, a lower bound when there are very many. `clocks`: by how many seconds the brokers are ahead of the database, negative when behind; null when nothing was compared lately.',
@@ -37,4 +53,4 @@ export type ServiceStatus = z.infer<typeof serviceStatus>;
 export const health = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' });
 export const readiness = z
   .strictObject({ ready: z.boolean(), parts: z.record(z.string(), z.boolean()) })
-  .meta({ id: 'Readiness' });
+  .meta({ id: 'Readiness', ...example({ ready: true, parts: { postgres: true, kafka: true } }) });

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { timestamp } from '../messages/forum-item.ts';
+import { count, example, timestamp } from '../messages/forum-item.ts';
 import { queryInteger, queryTime } from './common.ts';
-
-const count = z.number().int().min(0);
 
 /** Query of GET /v1/monitors/{id}/timeseries. The service checks that the times fit together. */
 export const timeseriesQuery = z.strictObject({
@@ -33,30 +31,38 @@ export const timeseriesItem = z
       .describe(
         'Keyword or term as it is written in the monitor; null: all of them, or all that have no items of their own.',
       ),
-    subreddit: z.string().nullable().describe('Community; null: all of them, or all that have no items of their own.'),
+    subreddit: z
+      .string()
+      .nullable()
+      .describe('Community; null: all of them, or all that have no items of their own.')
+      .meta(example('Coffee')),
     count: z
       .number()
       .int()
       .min(1)
       .describe(
         'Matches. A match counts for each of its keywords, so sums over keywords can be larger than the number of matches.',
-      ),
+      )
+      .meta(example(48)),
   })
   .meta({ id: 'TimeseriesItem' });
 
 export const spike = z
   .strictObject({
     at: timestamp.describe('Start of the hour.'),
-    count: count.describe(
-      'Matches of the hour, without those of backfills and of items seen more than an hour after their creation.',
-    ),
-    median: z.number().min(0).describe('Median of the same hour on the days before.'),
+    count: count
+      .describe(
+        'Matches of the hour, without those of backfills and of items seen more than an hour after their creation.',
+      )
+      .meta(example(48)),
+    median: z.number().min(0).describe('Median of the same hour on the days before.').meta(example(6)),
     scale: z
       .number()
       .min(1)
-      .describe('How far the hour usually is from its median: the largest of 1.4826·MAD, √median and 1.'),
-    score: z.number().min(0).describe('(count − median) / scale; at least 5.'),
-    days: z.number().int().min(14).max(28).describe('How many days it was compared with.'),
+      .describe('How far the hour usually is from its median: the largest of 1.4826·MAD, √median and 1.')
+      .meta(example(2.97)),
+    score: z.number().min(0).describe('(count − median) / scale; at least 5.').meta(example(14.16)),
+    days: z.number().int().min(14).max(28).describe('How many days it was compared with.').meta(example(27)),
   })
   .meta({ id: 'Spike' });
 
@@ -67,7 +73,7 @@ export const timeseries = z
   .strictObject({
     interval: z.enum(['hour', 'day']),
     from: timestamp.describe('Start of the first interval that is answered; later than asked for when `truncated`.'),
-    to: timestamp.describe('End of the last interval.'),
+    to: timestamp.describe('End of the last interval.').meta(example('2026-03-04T11:00:00.000Z')),
     as_of: timestamp.describe('When it was computed. Matches are counted a few seconds after they were recorded.'),
     items: z.array(timeseriesItem).describe('Counts by interval, ascending, then by count; those of 0 are left out.'),
     truncated: z
@@ -87,13 +93,18 @@ export const latencyQuery = z.strictObject({
 });
 
 /** Milliseconds, as the quantiles of `count` measurements. */
-const quantiles = z.strictObject({ count: z.number().int().min(1), p50: count, p90: count, p99: count });
+const quantiles = z
+  .strictObject({ count: z.number().int().min(1), p50: count, p90: count, p99: count })
+  .meta(example({ count: 53, p50: 310, p90: 730, p99: 10_420 }));
 
 export type Quantiles = z.infer<typeof quantiles>;
 
 export const latencyDay = z
   .strictObject({
-    day: z.iso.date().describe('UTC date: of the recording, for `receiver_ms` of the attempt.'),
+    day: z.iso
+      .date()
+      .describe('UTC date: of the recording, for `receiver_ms` of the attempt.')
+      .meta(example('2026-03-04')),
     created_to_seen_ms: quantiles
       .nullable()
       .describe('Milliseconds from the creation on the forum to the first sight, without items of dump files.'),

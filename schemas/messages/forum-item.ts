@@ -12,29 +12,37 @@ export const ITEM_LANGUAGES: readonly string[] = (
   'no or pa pl pt ro ru sk sl sq sr sv ta te th tl tr uk ur vi yo zh'
 ).split(' ');
 
+/** What a field or an object may be, as the description of the API shows it. */
+export const example = (value: unknown): { examples: unknown[] } => ({ examples: [value] });
+
 /** ISO 8601 in UTC with milliseconds, as Date.prototype.toISOString prints it. */
-export const timestamp = z.iso.datetime({ precision: 3 });
+export const timestamp = z.iso.datetime({ precision: 3 }).meta(example('2026-03-04T10:00:00.000Z'));
+
+export const count = z.number().int().min(0).meta(example(1));
 
 /** An id without its kind: up to 13 letters and digits (base 36 so far). Never parse it as a number or sort by it. */
 export const bareId = z.string().regex(/^[0-9A-Za-z]{1,13}$/);
-export const fullname = z.string().regex(/^t[13]_[0-9A-Za-z]{1,13}$/);
+export const fullname = z
+  .string()
+  .regex(/^t[13]_[0-9A-Za-z]{1,13}$/)
+  .meta(example('t3_1b6xk0p'));
 
 /** The fields of every message about a post or comment. */
 export const itemContent = z.object({
   thing_id: fullname,
   kind: z.enum(['post', 'comment']),
-  post_id: bareId,
+  post_id: bareId.meta(example('1b6xk0p')),
   /** t3_… or t1_… of a comment's parent; null for a post. */
   parent_id: fullname.nullable(),
-  subreddit: z.string(),
+  subreddit: z.string().meta(example('Coffee')),
   /** `[deleted]` when the account is deleted. */
-  author: z.string(),
+  author: z.string().meta(example('early_riser')),
   /** The title of the post, or of the post that the comment is on; empty when that post could not be read. */
-  title: z.string(),
+  title: z.string().meta(example('How fine do you grind for a French press?')),
   /** The text of the post or comment, as unescaped Markdown. */
-  body: z.string(),
+  body: z.string().meta(example('My cup is bitter whatever I do.')),
   /** Full URL. */
-  permalink: z.string(),
+  permalink: z.string().meta(example('https://www.reddit.com/r/Coffee/comments/1b6xk0p/')),
   nsfw: z.boolean(),
   created_utc: timestamp,
 });

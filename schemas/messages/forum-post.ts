@@ -1,23 +1,25 @@
 import { z } from 'zod';
-import { bareId, fullname, timestamp } from './forum-item.ts';
+import { bareId, count, example, fullname, itemContent, timestamp } from './forum-item.ts';
+
+const { post_id: postId, subreddit, author, title, body, permalink } = itemContent.shape;
 
 /** One picture or video. A gallery has one item of type `gallery` per picture, in order. */
 export const postMedia = z.strictObject({
   type: z.enum(['image', 'video', 'gallery']),
   url: z.string(),
   /** Pixels; 0 when the forum does not say. */
-  width: z.number().int().min(0),
-  height: z.number().int().min(0),
+  width: count,
+  height: count,
   /** Empty when there is none. */
   caption: z.string(),
 });
 export type PostMedia = z.infer<typeof postMedia>;
 
 export const postPoll = z.strictObject({
-  total_votes: z.number().int().min(0),
+  total_votes: count,
   is_closed: z.boolean(),
   /** While a poll is open the forum hides the counts, so they are 0. */
-  options: z.array(z.strictObject({ id: z.string(), text: z.string(), vote_count: z.number().int().min(0) })),
+  options: z.array(z.strictObject({ id: z.string(), text: z.string(), vote_count: count })),
 });
 export type PostPoll = z.infer<typeof postPoll>;
 
@@ -30,16 +32,20 @@ export const crosspostOf = z.strictObject({
   permalink: z.string(),
 });
 
-const commentFields = z.strictObject({
-  id: bareId,
+/** Of a comment without its replies. */
+export const commentFields = z.strictObject({
+  id: bareId.meta(example('k2c9xqa')),
   parent_id: fullname.describe('The parent: `t3_…` for the post, or `t1_…` for a comment.'),
-  author: z.string().describe('`[deleted]` when the account or the comment was deleted.'),
-  body: z.string().describe('Markdown; `[deleted]` or `[removed]` when it no longer exists.'),
-  score: z.number().int(),
+  author: author.describe('`[deleted]` when the account or the comment was deleted.').meta(example('slow_drip')),
+  body: z
+    .string()
+    .describe('Markdown; `[deleted]` or `[removed]` when it no longer exists.')
+    .meta(example('Coarser. If it takes less than four minutes it will taste sour.')),
+  score: z.number().int().meta(example(41)),
   created_at: timestamp,
-  depth: z.number().int().min(0).describe('The depth; 0: a reply to the post.'),
+  depth: count.describe('The depth; 0: a reply to the post.').meta(example(0)),
   is_submitter: z.boolean().describe('Whether the author of the post wrote it.'),
-  controversy: z.number().int().min(0).describe('1: the forum marks it as controversial.'),
+  controversy: count.describe('1: the forum marks it as controversial.').meta(example(0)),
 });
 
 export type Comment = z.infer<typeof commentFields> & { replies: Comment[] };
@@ -48,7 +54,7 @@ export type Comment = z.infer<typeof commentFields> & { replies: Comment[] };
 export const comment: z.ZodType<Comment> = commentFields
   .extend({
     get replies() {
-      return z.array(comment);
+      return z.array(comment).meta(example([]));
     },
   })
   .meta({ id: 'Comment' });
@@ -56,24 +62,24 @@ export const comment: z.ZodType<Comment> = commentFields
 /** A post. `comments` is empty except in answers of /v1/forum/post. */
 export const post = z
   .strictObject({
-    id: bareId.describe('Without `t3_`.'),
+    id: postId.describe('Without `t3_`.'),
     name: fullname.describe('The fullname: `t3_` and the id.'),
-    domain: z.string(),
-    is_self: z.boolean(),
-    flair: z.string().describe('Empty without one.'),
+    domain: z.string().meta(example('self.Coffee')),
+    is_self: z.boolean().meta(example(true)),
+    flair: z.string().describe('Empty without one.').meta(example('Question')),
     spoiler: z.boolean(),
     stickied: z.boolean(),
     locked: z.boolean(),
     removed: z.boolean().describe('Removed by somebody other than its author.'),
-    subreddit: z.string(),
-    title: z.string(),
-    author: z.string(),
-    selftext: z.string().describe('Markdown; empty for a link.'),
-    score: z.number().int(),
-    num_comments: z.number().int().min(0),
-    upvote_ratio: z.number().min(0).max(1).describe('0 when the forum does not say.'),
-    url: z.string(),
-    permalink: z.string(),
+    subreddit,
+    title,
+    author,
+    selftext: body.describe('Markdown; empty for a link.'),
+    score: z.number().int().meta(example(128)),
+    num_comments: count,
+    upvote_ratio: z.number().min(0).max(1).describe('0 when the forum does not say.').meta(example(0.97)),
+    url: permalink,
+    permalink,
     created_at: timestamp,
     is_video: z.boolean(),
     over_18: z.boolean(),
@@ -81,12 +87,17 @@ export const post = z
       .array(postMedia)
       .describe(
         'Pictures and videos. A gallery has one item of type `gallery` per picture, in order. Width and height are 0 when the forum does not say.',
-      ),
+      )
+      .meta(example([])),
     poll: postPoll
       .nullable()
-      .describe('null without a poll. While a poll is open the forum hides the counts, and they are 0.'),
-    crosspost_of: crosspostOf.nullable().describe('The post that this one crossposts; null without one.'),
-    comments: z.array(comment).describe('The tree of comments. Only `/v1/forum/post` fills it.'),
+      .describe('null without a poll. While a poll is open the forum hides the counts, and they are 0.')
+      .meta(example(null)),
+    crosspost_of: crosspostOf
+      .nullable()
+      .describe('The post that this one crossposts; null without one.')
+      .meta(example(null)),
+    comments: z.array(comment).describe('The tree of comments. Only `/v1/forum/post` fills it.').meta(example([])),
   })
   .meta({ id: 'Post' });
 export type Post = z.infer<typeof post>;
@@ -94,12 +105,13 @@ export type Post = z.infer<typeof post>;
 /** A summary of a discussion, computed from the comments that were read. Its comments have no replies. */
 export const discussionGraph = z
   .strictObject({
-    post_id: bareId,
-    title: z.string(),
-    author: z.string(),
+    post_id: postId,
+    title,
+    author,
     author_followups: z
       .array(comment)
-      .describe('Comments by the author of the post. Comments in this graph have no replies.'),
+      .describe('Comments by the author of the post. Comments in this graph have no replies.')
+      .meta(example([])),
     most_upvoted: z
       .array(comment)
       .describe(
@@ -107,8 +119,9 @@ export const discussionGraph = z
       ),
     controversial: z
       .array(comment)
-      .describe('Marked as controversial or with a negative score, without the author of the post.'),
-    total_analyzed: z.number().int().min(0).describe('The number of comments that were considered.'),
+      .describe('Marked as controversial or with a negative score, without the author of the post.')
+      .meta(example([])),
+    total_analyzed: count.describe('The number of comments that were considered.'),
   })
   .meta({ id: 'DiscussionGraph' });
 export type DiscussionGraph = z.infer<typeof discussionGraph>;
@@ -119,15 +132,11 @@ export type CacheTier = z.infer<typeof cacheTier>;
 
 export const postMeta = z
   .strictObject({
-    comments_returned: z
-      .number()
-      .int()
-      .min(0)
-      .describe('Comments that were read, even if the format shows only some of them.'),
-    comments_total: z.number().int().min(0).describe("The forum's count, including deleted and hidden comments."),
+    comments_returned: count.describe('Comments that were read, even if the format shows only some of them.'),
+    comments_total: count.describe("The forum's count, including deleted and hidden comments."),
     has_more: z.boolean().describe('Whether a larger `max_comments` would return more.'),
-    max_comments: z.number().int().min(0),
-    credits_used: z.number().int().min(1),
+    max_comments: count.meta(example(200)),
+    credits_used: z.number().int().min(1).meta(example(1)),
     cache: cacheTier.describe('The value of the header `X-Cache-Tier`.'),
     limited_by_balance: z.boolean().describe('Whether the balance covered fewer comments than requested.'),
     focus_comment_id: bareId.optional().describe('Only when a comment was requested.'),

@@ -1,24 +1,27 @@
 import { z } from 'zod';
-import { timestamp } from './forum-item.ts';
-import { monitorMatch } from './monitor-match.ts';
+import { count, example, timestamp } from './forum-item.ts';
+import { monitorId, monitorMatch } from './monitor-match.ts';
 
-const monitor = z.strictObject({ id: z.string(), name: z.string() });
+export const monitorName = z.string().meta(example('French press'));
+const monitor = z.strictObject({ id: monitorId, name: monitorName });
 /** Unix seconds. */
-const sentAt = z.number().int().min(0);
+const sentAt = count.meta(example(1_772_619_667));
 
 /** An hour with far more matches than the same hour usually has. */
-export const spike = z.strictObject({
-  /** The beginning of the hour. */
-  at: timestamp,
-  interval: z.literal('hour'),
-  count: z.number().int().min(0),
-  /** The median of the same hour of the day on earlier days. */
-  expected: z.number().min(0),
-  /** How far above it is, in scales of the usual differences. */
-  score: z.number(),
-  /** Absent: of all keywords together. */
-  keyword: z.string().optional(),
-});
+export const spike = z
+  .strictObject({
+    /** The beginning of the hour. */
+    at: timestamp,
+    interval: z.literal('hour'),
+    count: count,
+    /** The median of the same hour of the day on earlier days. */
+    expected: z.number().min(0),
+    /** How far above it is, in scales of the usual differences. */
+    score: z.number(),
+    /** Absent: of all keywords together. */
+    keyword: z.string().optional(),
+  })
+  .meta(example({ at: '2026-03-04T09:00:00.000Z', interval: 'hour', count: 57, expected: 4, score: 11.2 }));
 
 export type Spike = z.infer<typeof spike>;
 
@@ -40,13 +43,13 @@ export type SpikeEvent = z.infer<typeof spikeEvent>;
 export const digest = z.strictObject({
   interval: z.enum(['hourly', 'daily']),
   /** All matches of this digest. */
-  count: z.number().int().min(1),
+  count: z.number().int().min(1).meta(example(1)),
   /** The first of them, oldest first; at most 100. */
   matches: z.array(monitorMatch).max(100),
   /** How many are not in `matches`. */
-  more: z.number().int().min(0),
+  more: count.meta(example(0)),
   /** The page with all of them. */
-  url: z.string(),
+  url: z.string().meta(example('https://forum.example.com/dashboard/monitors/mon_3k7m2q9x4t8v')),
 });
 
 export type Digest = z.infer<typeof digest>;
@@ -69,9 +72,9 @@ export type DigestEvent = z.infer<typeof digestEvent>;
 export const webhookEvent = z
   .strictObject({
     type: z.literal('monitor.match').describe('Ignore events of other types: later versions may send them.'),
-    monitor: z.strictObject({ id: z.string(), name: z.string() }),
+    monitor,
     match: monitorMatch.describe('The match. A repeated delivery has the same `id`.'),
-    sent_at: z.number().int().min(0).describe('The time of the attempt in Unix seconds.'),
+    sent_at: sentAt.describe('The time of the attempt in Unix seconds.'),
   })
   .meta({ id: 'WebhookEvent' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bareId, fullname, itemContent, timestamp } from './forum-item.ts';
+import { count, example, itemContent, timestamp } from './forum-item.ts';
 
 /**
  * A range [start, end) of UTF-16 code units in the item's title or body, as the author wrote it. The title of a comment
@@ -58,23 +58,28 @@ export type SuppressedReason = z.infer<typeof suppressedReason>;
 export const deliveryStatus = z.enum(['none', 'pending', 'delivered', 'failed', 'skipped']);
 export type DeliveryStatus = z.infer<typeof deliveryStatus>;
 
+const { thing_id, kind, subreddit, author, title, body, permalink, post_id, created_utc } = itemContent.shape;
+export const monitorId = z.string().meta(example('mon_3k7m2q9x4t8v'));
+export const matchId = z.string().meta(example('mat_3k7m2q9x4t8v_000000000042'));
+
 /** A match in pages and webhooks. */
 export const monitorMatch = z
   .strictObject({
-    id: z.string().describe('Sorts as text in match order.'),
-    monitor_id: z.string(),
-    thing_id: fullname,
-    kind: z.enum(['post', 'comment']),
-    subreddit: z.string(),
-    author: z.string(),
-    title: z.string().describe('For a comment, the title of its post.'),
-    body: z.string().describe('Markdown: the text of the post or comment.'),
-    permalink: z.string(),
-    post_id: bareId,
-    created_utc: timestamp,
+    id: matchId.describe('Sorts as text in match order.'),
+    monitor_id: monitorId,
+    thing_id,
+    kind,
+    subreddit,
+    author,
+    title: title.describe('For a comment, the title of its post.'),
+    body: body.describe('Markdown: the text of the post or comment.'),
+    permalink,
+    post_id,
+    created_utc,
     matched_terms: z
       .array(z.string())
-      .describe('The keywords and the texts of `terms` that matched, as you wrote them.'),
+      .describe('The keywords and the texts of `terms` that matched, as you wrote them.')
+      .meta(example(['french press'])),
     suppressed: z.boolean().describe('Beyond the daily cap, or for `suppressed_reason`: stored but not sent.'),
     suppressed_reason: suppressedReason
       .optional()
@@ -82,9 +87,11 @@ export const monitorMatch = z
         '`thread_once`: its thread had a match of this monitor that day. Absent when the match is not suppressed, or because of the daily cap.',
       ),
     backfill: z.literal(true).optional().describe('Present when a backfill found the match in the archive.'),
-    delivery_status: deliveryStatus.describe(
-      '`none`: no webhook, or a backfill that does not deliver; `pending`: waiting to be sent or retried; `delivered`; `failed`: failed for good; `skipped`: will not be sent.',
-    ),
+    delivery_status: deliveryStatus
+      .describe(
+        '`none`: no webhook, or a backfill that does not deliver; `pending`: waiting to be sent or retried; `delivered`; `failed`: failed for good; `skipped`: will not be sent.',
+      )
+      .meta(example('pending')),
     created_at: timestamp,
     delivered_at: timestamp.nullable().optional(),
   })
@@ -146,12 +153,12 @@ export const deliveryAttempt = z.object({
   /** 1, 2, 3 …; resends continue the count. */
   attempt: z.number().int().min(1),
   started_at: timestamp,
-  duration_ms: z.number().int().min(0),
+  duration_ms: count,
   webhook_kind: z.enum(['generic', 'slack', 'discord']),
   /** Only the host of the webhook URL, because URLs of chat webhooks are secrets. */
   host: z.string(),
   /** The HTTP status of the answer; 0 when there was none. */
-  status: z.number().int().min(0).max(999),
+  status: count.max(999),
   /** null, or timeout, dns, tls, connect, blocked_address, redirect, http_status … */
   error: z.string().nullable(),
   /** The match's delivery status after this attempt. */

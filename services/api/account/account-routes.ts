@@ -14,7 +14,6 @@ import { ledgerRoute, usageRoute } from '../billing/ledger-routes.ts';
 import { ApiError, invalidRequest } from '../http/api-error.ts';
 import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
-import { accountExamples } from '../openapi/examples/account-examples.ts';
 import { grantRoutes, keyRoutes } from './key-routes.ts';
 import { accountDeletedMail, sendSecurityMail } from './security-mails.ts';
 
@@ -44,7 +43,7 @@ export function accountRoutes(deps: AccountDeps): Route[] {
       tag: 'Account',
       summary: 'Balance, plan and limits',
       description: 'The account that the key belongs to.',
-      answers: [ok('The account.', account, { account: accountExamples.account })],
+      answers: [ok('The account.', account)],
       handle: (request) => show(deps, request),
     }),
     route({
@@ -56,8 +55,8 @@ export function accountRoutes(deps: AccountDeps): Route[] {
       summary: 'Delete the account',
       description:
         'Permanently and at once: its keys stop working, and its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and its remaining credits are lost. The ledger is kept without the address, and a keyed hash of the mailbox with what the account owes, which a later account of the mailbox owes then. The body names the address of the account, so that no script deletes an account by accident; a notice is mailed to it.',
-      body: { schema: deleteAccountBody, examples: { address: { email: accountExamples.account.email } } },
-      answers: [ok('The account is deleted.', accountDeleted, { deleted: { status: 'deleted' } })],
+      body: { schema: deleteAccountBody },
+      answers: [ok('The account is deleted.', accountDeleted)],
       handle: (request) => remove(deps, request),
     }),
     ledgerRoute(deps),

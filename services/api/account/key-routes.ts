@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import {
+  accountGrant,
   accountGrantList,
   accountGrantRevoked,
+  apiKey,
   apiKeyList,
   apiKeyRevoked,
   createdApiKey,
@@ -22,7 +24,7 @@ import { runIdempotentRequest } from '../admission/idempotent-request.ts';
 import { ApiError, invalidRequest } from '../http/api-error.ts';
 import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
-import { accountExamples } from '../openapi/examples/account-examples.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
 import type { AccountDeps } from './account-routes.ts';
 import { newKeyMail, sendSecurityMail } from './security-mails.ts';
 
@@ -42,7 +44,7 @@ export function keyRoutes(deps: AccountDeps): Route[] {
       tag: 'Account',
       summary: 'List the keys of the account',
       description: 'Active keys, oldest first, without their secrets.',
-      answers: [ok('The keys.', apiKeyList, { keys: { items: [accountExamples.key] } })],
+      answers: [ok('The keys.', apiKeyList)],
       handle: (request) => list(deps, request),
     }),
     route({
@@ -54,18 +56,13 @@ export function keyRoutes(deps: AccountDeps): Route[] {
       summary: 'Create a key',
       description:
         'An account has at most 20 active keys, and may create 40 a day. The permissions are `forum:read`, `monitors:read`, `monitors:write` and `account`, by default all of them. A key can only grant permissions that it has itself. To rotate a key without downtime: create one, use it, revoke the old one. The owner of the account is told by mail.',
-      body: { schema: createKeyBody, examples: { named: { name: 'laptop' } } },
+      body: { schema: createKeyBody },
       isIdempotent: true,
       answers: [
         {
           status: 201,
           description: 'The key; `api_key` is shown only this once.',
-          content: [
-            {
-              schema: createdApiKey,
-              examples: { created: { key: accountExamples.key, api_key: accountExamples.wholeKey } },
-            },
-          ],
+          content: [{ schema: createdApiKey }],
         },
       ],
       handle: (request) => create(deps, request),
@@ -79,8 +76,8 @@ export function keyRoutes(deps: AccountDeps): Route[] {
       summary: 'Revoke a key',
       description:
         'Requests sent after the answer are refused by every process. A key may revoke itself. Revoking a revoked key changes nothing.',
-      params: { id: { description: 'Id of a key.', example: accountExamples.key.id } },
-      answers: [ok('The key is revoked.', apiKeyRevoked, { revoked: { status: 'revoked' } })],
+      params: { id: { description: 'Id of a key.', example: exampleOf(apiKey.shape.id) } },
+      answers: [ok('The key is revoked.', apiKeyRevoked)],
       handle: (request) => revoke(deps, request),
     }),
   ];
@@ -186,7 +183,7 @@ export function grantRoutes(deps: AccountDeps): Route[] {
       summary: 'List authorised programs',
       description:
         'Active grants from the consent page of the tool server, newest first, at most 1,000. A program that was authorised twice appears twice.',
-      answers: [ok('The grants.', accountGrantList, { grants: { items: [accountExamples.grant] } })],
+      answers: [ok('The grants.', accountGrantList)],
       handle: (request) => listGrants(deps, request),
     }),
     route({
@@ -198,8 +195,8 @@ export function grantRoutes(deps: AccountDeps): Route[] {
       summary: 'Revoke the grant of a program',
       description:
         'Its codes and tokens stop working: requests sent after the answer are refused by every process. The program must be authorised again.',
-      params: { id: { description: 'Id of a grant.', example: accountExamples.grant.id } },
-      answers: [ok('The grant is revoked.', accountGrantRevoked, { revoked: { status: 'revoked' } })],
+      params: { id: { description: 'Id of a grant.', example: exampleOf(accountGrant.shape.id) } },
+      answers: [ok('The grant is revoked.', accountGrantRevoked)],
       handle: (request) => revokeOne(deps, request),
     }),
   ];

@@ -14,7 +14,7 @@ import { withoutFormulas } from '../matches/export-formats.ts';
 import { invalidRequest } from '../http/api-error.ts';
 import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
-import { accountExamples } from '../openapi/examples/account-examples.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
 import type { AccountDeps } from '../account/account-routes.ts';
 
 const CSV = 'text/csv';
@@ -38,8 +38,8 @@ export function ledgerRoute(deps: AccountDeps): Route {
         status: 200,
         description: 'A page of entries.',
         content: [
-          { schema: ledgerPage, examples: { page: accountExamples.ledger } },
-          { type: 'text/csv', schema: { type: 'string' }, examples: { table: accountExamples.ledgerTable } },
+          { schema: ledgerPage },
+          { type: 'text/csv', schema: { type: 'string' }, examples: { table: csvOf([exampleOf(ledgerEntry)]) } },
         ],
         headers: [{ name: 'Link', optional: true }],
       },
@@ -109,7 +109,7 @@ export function usageRoute(deps: AccountDeps): Route {
       'What credits were spent on: reads, new and resumed monitors, and renewals. Refunds and corrections are not usage, nor are charges that were reversed. `GET /v1/account/ledger` lists each charge.',
     query: usageQuery,
     example: { by: 'route' },
-    answers: [ok('The sums.', usageSchema, { usage: accountExamples.usage })],
+    answers: [ok('The sums.', usageSchema)],
     handle: (request) => usage(deps, request),
   });
 }

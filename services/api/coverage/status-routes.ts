@@ -14,6 +14,7 @@ import { countDueDeliveries } from '../../../shared/deliveries/pending-deliverie
 import type { DueDeliveries } from '../../../shared/deliveries/pending-deliveries.ts';
 import { ok } from '../http/route.ts';
 import type { PublicRoute } from '../http/route.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
 
 export interface Readiness {
   ready: boolean;
@@ -40,7 +41,7 @@ export function healthRoutes(ready: () => Promise<Readiness>, logger: Logger): P
       tag: 'Operations',
       summary: 'Check that the process is running',
       description: 'Answers as long as the process runs, whatever state its parts are in.',
-      answers: [ok('The process is running.', health, { alive: { status: 'ok' } })],
+      answers: [ok('The process is running.', health)],
       errors: ['invalid_request'],
       answer(_request, response) {
         response.json({ status: 'ok' });
@@ -55,7 +56,7 @@ export function healthRoutes(ready: () => Promise<Readiness>, logger: Logger): P
       description:
         'Lists each part of the service by name, true when it answers. The status is 200 as long as reading, pages and webhooks work: without ClickHouse only comment search and the archive wait. A process of the API alone sends no webhooks, and is ready without Kafka.',
       answers: [
-        ok('All required parts answer.', readiness, { ready: { ready: true, parts: { postgres: true, kafka: true } } }),
+        ok('All required parts answer.', readiness),
         {
           status: 503,
           description: 'Some required parts do not answer, or it could not be determined.',
@@ -101,29 +102,9 @@ export function createStatusReporter(deps: StatusDeps): StatusReporter {
   return sharedResult(measurer(deps), STATUS_FRESH_MS);
 }
 
-const STATUS_EXAMPLE: ServiceStatus = {
-  status: 'ok',
-  checked_at: '2026-03-04T10:00:00.000Z',
-  parts: {
-    services: { status: 'ok', message: 'All parts of the service answer.' },
-    items: { status: 'ok', message: 'The newest item was seen 1.4 s ago.', newest_age_seconds: 1.4 },
-    processing: {
-      status: 'ok',
-      message: 'Every stage is up to date.',
-      waiting_records: { matcher: 12, recorder: 0, deliverer: 0 },
-    },
-    deliveries: { status: 'ok', message: 'No delivery is due.', due: 0, oldest_due_seconds: null },
-    clocks: { status: 'ok', message: 'The clocks agree.', skew_seconds: 0.002 },
-  },
-};
-const DOWN_EXAMPLE: ServiceStatus = {
-  ...STATUS_EXAMPLE,
-  status: 'down',
-  parts: {
-    ...STATUS_EXAMPLE.parts,
-    items: { status: 'down', message: 'The newest item was seen 612 s ago.', newest_age_seconds: 612 },
-  },
-};
+const WELL = exampleOf(serviceStatus);
+const ITEMS = { status: 'down', message: 'The newest item was seen 612 s ago.', newest_age_seconds: 612 };
+const DOWN = { ...WELL, status: 'down', parts: { ...WELL.parts, items: ITEMS } };
 
 /** Whether the pipeline is up to date. It never waits for an unavailable engine: that part is unknown. */
 export function statusRoute(report: StatusReporter): PublicRoute {
@@ -136,11 +117,11 @@ export function statusRoute(report: StatusReporter): PublicRoute {
     description:
       'For status pages: the age of the newest item, the records that wait for each stage, the webhook deliveries that are due, and how much the clocks differ, measured at most every 5 s. A part that does not answer in time is `unknown`. The service is `down` when a part is, and `degraded` when one is not `ok`.',
     answers: [
-      ok('No part is down.', serviceStatus, { ok: STATUS_EXAMPLE }),
+      ok('No part is down.', serviceStatus),
       {
         status: 503,
         description: 'A part is down.',
-        content: [{ schema: serviceStatus, examples: { down: DOWN_EXAMPLE } }],
+        content: [{ schema: serviceStatus, examples: { down: DOWN } }],
       },
     ],
     errors: ['invalid_request'],

@@ -1,12 +1,14 @@
 import type { z } from 'zod';
+import { eventLogEntry } from '../../../schemas/api/deliveries.ts';
 import { digestEvent, spikeEvent, webhookEvent } from '../../../schemas/messages/monitor-event.ts';
-import { monitorExamples } from '../openapi/examples/monitor-examples.ts';
+import { matchId } from '../../../schemas/messages/monitor-match.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
 import type { ComponentSchemas } from '../openapi/json-schemas.ts';
 import type { OpenApiDocument, Parameter } from '../openapi/openapi-shape.ts';
 
-const [match] = monitorExamples.page.items;
-const SENT_AT = 1_772_619_667;
-const EVENT_ID = 'evt_7t2m9qk4x1c8v5n3b6d0';
+const MATCH_ID = exampleOf(matchId);
+const EVENT_ID = exampleOf(eventLogEntry.shape.id);
+const SENT_AT = exampleOf(webhookEvent.shape.sent_at);
 const HMAC = '4c8e3d5f0e5c7b1fd21a0f9b6f7cbb2e2a5d1c6f0b8e4a9d7c3f2e1d0c9b8a76';
 
 const header = (name: string, required: boolean, description: string, example: string): Parameter => ({
@@ -23,7 +25,7 @@ const HEADERS = [
     'X-Service-Delivery',
     true,
     'The id of the match. Retries and resends have the same id, so drop ids that you have seen.',
-    match!.id,
+    MATCH_ID,
   ),
   header(
     'X-Service-Signature',
@@ -37,7 +39,7 @@ const HEADERS = [
     'Within 24 hours after a rotation: the same with the previous secret. Accept either.',
     `t=${SENT_AT},v1=${HMAC}`,
   ),
-  header('webhook-id', true, 'The id of the match, as Standard Webhooks calls it.', match!.id),
+  header('webhook-id', true, 'The id of the match, as Standard Webhooks calls it.', MATCH_ID),
   header('webhook-timestamp', true, 'The time of the attempt in Unix seconds.', String(SENT_AT)),
   header(
     'webhook-signature',
@@ -70,7 +72,6 @@ export function webhookDocuments(schemas: ComponentSchemas): OpenApiDocument['we
           'Sent to `webhook_url` for each match of a monitor whose `webhook_kind` is `generic`, within seconds. Verify a signature over the body as received, and answer within 8 seconds.',
         parameters: HEADERS,
         schema: webhookEvent,
-        example: eventExample(),
       },
       schemas,
     ),
@@ -82,7 +83,6 @@ export function webhookDocuments(schemas: ComponentSchemas): OpenApiDocument['we
           'Sent to `webhook_url` when a monitor with `spike_webhook` had far more matches in an hour than that hour of the day usually has: one event a spike. Signed and retried as matches are; failures count for `webhook_failing`.',
         parameters: EVENT_HEADERS,
         schema: spikeEvent,
-        example: spikeExample(),
       },
       schemas,
     ),
@@ -94,7 +94,6 @@ export function webhookDocuments(schemas: ComponentSchemas): OpenApiDocument['we
           'Sent to `webhook_url` of a monitor with `digest`, each full hour or each midnight (UTC) with matches since the digest before: the first 100, oldest first, as they are then, and about a megabyte at most. Each match is in one digest. While a digest waits for a retry, later matches wait for the next one. Signed and retried as matches are; failures count for `webhook_failing`. Without a webhook the digest is mailed to the address of the account.',
         parameters: EVENT_HEADERS,
         schema: digestEvent,
-        example: digestExample(),
       },
       schemas,
     ),
@@ -108,11 +107,10 @@ function received(
     description: string;
     parameters: Parameter[];
     schema: z.ZodType;
-    example: object;
   },
   schemas: ComponentSchemas,
 ): OpenApiDocument['webhooks'][string] {
-  const { operationId, what, description, parameters, schema, example } = event;
+  const { operationId, what, description, parameters, schema } = event;
   const resent = what === 'match' ? ' It can be resent later.' : '';
   return {
     post: {
@@ -124,7 +122,10 @@ function received(
       requestBody: {
         required: true,
         content: {
-          'application/json': { schema: schemas.add(schema, 'output'), examples: { [what]: { value: example } } },
+          'application/json': {
+            schema: schemas.add(schema, 'output'),
+            examples: { [what]: { value: exampleOf(schema) } },
+          },
         },
       },
       responses: {
@@ -135,24 +136,4 @@ function received(
       },
     },
   };
-}
-
-function eventExample(): object {
-  const { id, name } = monitorExamples.monitor.monitor;
-  const sent = { ...match, delivery_status: 'pending', delivered_at: null };
-  return { type: 'monitor.match', monitor: { id, name }, match: sent, sent_at: SENT_AT };
-}
-
-function spikeExample(): object {
-  const { id, name } = monitorExamples.monitor.monitor;
-  const spike = { at: '2026-03-04T09:00:00.000Z', interval: 'hour', count: 57, expected: 4, score: 11.2 };
-  return { type: 'monitor.spike', monitor: { id, name }, spike, sent_at: SENT_AT };
-}
-
-function digestExample(): object {
-  const { id, name } = monitorExamples.monitor.monitor;
-  const matches = [{ ...match, delivery_status: 'none', delivered_at: null }];
-  const url = `https://forum.example.com/dashboard/monitors/${id}`;
-  const digest = { interval: 'hourly', count: 1, matches, more: 0, url };
-  return { type: 'monitor.digest', monitor: { id, name }, digest, sent_at: SENT_AT };
 }

@@ -57,13 +57,14 @@ export interface RouteResponse {
   charged?: { credits: number; balance: number };
 }
 
-/** A body as the API's description has it: its schema, and examples by name or summary. */
+/** A body as the API's description has it. */
 export interface Content {
   /** Default: application/json. */
   type?: string;
   /** A named schema (`.meta({ id })`), or a JSON Schema for content without one. */
   schema: z.ZodType | { type: string; additionalProperties?: true };
-  examples: Record<string, unknown>;
+  /** By name. Default: the example of a named schema. */
+  examples?: Record<string, unknown> | undefined;
 }
 
 /** A response that is not an error. */
@@ -130,7 +131,7 @@ interface Declaration<Query extends z.ZodObject | undefined, Body extends z.ZodT
   'query' | 'body' | 'handle'
 > {
   query?: Query;
-  body?: { schema: Body; examples: Record<string, unknown> };
+  body?: { schema: Body; examples?: Record<string, unknown> };
   handle(request: RouteRequest<Parsed<Query>, Parsed<Body>>): Promise<RouteResponse>;
 }
 
@@ -166,8 +167,8 @@ export function openApiPath(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }
 
-/** A response with status 200 and JSON, with one example or several by name. */
-export function ok(description: string, schema: z.ZodType, examples: Record<string, unknown>): ResponseDocument {
+/** A response with status 200 and JSON. */
+export function ok(description: string, schema: z.ZodType, examples?: Record<string, unknown>): ResponseDocument {
   return { status: 200, description, content: [{ schema, examples }] };
 }
 

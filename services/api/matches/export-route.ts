@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { matchExportQuery } from '../../../schemas/api/matches.ts';
 import type { ExportFormat } from '../../../schemas/api/matches.ts';
+import { monitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { readLiveTailPage } from '../../../shared/matches/live-tails.ts';
 import type { LiveTailHolder } from '../../../shared/matches/live-tails.ts';
@@ -15,8 +16,8 @@ import { StreamedBody, streamOf } from '../http/response-stream.ts';
 import type { ResponseStream } from '../http/response-stream.ts';
 import { route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
-import { findMonitor } from '../monitors/find-monitor.ts';
-import { FILE_EXAMPLES, MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
+import { findMonitor, MONITOR_ID } from '../monitors/find-monitor.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
 import { FILE_FORMATS } from './export-formats.ts';
 
 /** Of an account, in any 24 hours. */
@@ -61,6 +62,7 @@ interface Export {
  */
 export function exportRoute({ pool, exportTiming = TIMING }: ExportDeps): Route {
   const slots = new AccountSlots(SLOTS);
+  const match = exampleOf(monitorMatch);
   return route({
     method: 'get',
     path: '/v1/monitors/:id/matches/export',
@@ -78,8 +80,16 @@ export function exportRoute({ pool, exportTiming = TIMING }: ExportDeps): Route 
         status: 200,
         description: 'The file.',
         content: [
-          { type: 'text/csv', schema: { type: 'string' }, examples: { csv: FILE_EXAMPLES.csv } },
-          { type: 'application/x-ndjson', schema: { type: 'string' }, examples: { ndjson: FILE_EXAMPLES.ndjson } },
+          {
+            type: 'text/csv',
+            schema: { type: 'string' },
+            examples: { csv: `id,kind\r\n${match.id},${match.kind}\r\n` },
+          },
+          {
+            type: 'application/x-ndjson',
+            schema: { type: 'string' },
+            examples: { ndjson: `${JSON.stringify(match)}\n` },
+          },
           { type: 'application/vnd.apache.parquet', schema: { type: 'string' }, examples: { parquet: 'PAR1' } },
         ],
       },

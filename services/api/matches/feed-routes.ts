@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import { feedAddresses, feedRevoked, jsonFeed as feedSchema } from '../../../schemas/api/matches.ts';
+import {
+  FEED_TOKEN_EXAMPLE,
+  feedAddresses,
+  feedRevoked,
+  jsonFeed as feedSchema,
+} from '../../../schemas/api/matches.ts';
 import type { FeedAddresses } from '../../../schemas/api/matches.ts';
+import { monitorId as monitorIdSchema } from '../../../schemas/messages/monitor-match.ts';
 import { hashFeedToken, isFeedToken, newFeedToken } from '../../../shared/accounts/rules/credentials.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { deleteFeedToken, findFeed, putFeedToken, readFeedMatches } from '../../../shared/matches/feed-tokens.ts';
@@ -11,9 +17,8 @@ import { ApiError } from '../http/api-error.ts';
 import { noteAccount } from '../http/request-log.ts';
 import { ok, route } from '../http/route.ts';
 import type { Content, PublicRoute, Route, RouteRequest, RouteResponse } from '../http/route.ts';
-import { findAndLockMonitor } from '../monitors/find-monitor.ts';
-import { feedExamples } from '../openapi/examples/feed-examples.ts';
-import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
+import { findAndLockMonitor, MONITOR_ID } from '../monitors/find-monitor.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
 import { atomFeed, jsonFeed, lastChange } from './feed-formats.ts';
 
 interface FeedDeps {
@@ -26,6 +31,7 @@ interface FeedDeps {
 const REQUESTS = { maxUses: 30, seconds: 60 };
 const ENTRIES = { newest: 1_000, limit: 50, bodyLength: 4_000 };
 
+const FEED = { ...exampleOf(feedSchema), feed_url: exampleOf(feedAddresses).atom_url };
 const TYPES = { atom: 'application/atom+xml; charset=utf-8', json: 'application/feed+json; charset=utf-8' } as const;
 
 /**
@@ -39,7 +45,7 @@ export function feedRoutes(deps: FeedDeps): PublicRoute[] {
     path: `/feeds/:token.${format}`,
     operationId: `get${format === 'atom' ? 'Atom' : 'Json'}Feed`,
     tag: 'Monitors',
-    params: { token: { description: 'From the addresses of the feed.', example: feedExamples.token } },
+    params: { token: { description: 'From the addresses of the feed.', example: FEED_TOKEN_EXAMPLE } },
     summary: `Read the feed of a monitor ${name}`,
     description:
       'The newest 50 of the last 1,000 matches, without suppressed ones; texts are cut after 4,000 characters, and those of removed things are left out. Send `If-None-Match` with the `ETag` of the last answer. At most 30 requests a minute for each monitor. Free; no key is needed.',
@@ -64,13 +70,9 @@ export function feedRoutes(deps: FeedDeps): PublicRoute[] {
     declared('atom', 'in Atom', {
       type: 'application/atom+xml',
       schema: { type: 'string' },
-      examples: { feed: feedExamples.atom },
+      examples: { feed: atomFeed(FEED, exampleOf(monitorIdSchema), lastChange(FEED, new Date(0))) },
     }),
-    declared('json', 'as JSON Feed', {
-      type: 'application/feed+json',
-      schema: feedSchema,
-      examples: { feed: feedExamples.json },
-    }),
+    declared('json', 'as JSON Feed', { type: 'application/feed+json', schema: feedSchema }),
   ];
 }
 
@@ -127,7 +129,7 @@ export function feedTokenRoutes(deps: FeedDeps): Route[] {
         {
           status: 201,
           description: 'The addresses.',
-          content: [{ schema: feedAddresses, examples: { feed: feedExamples.addresses } }],
+          content: [{ schema: feedAddresses }],
         },
       ],
       handle: (request) => replace(deps, request),
@@ -141,7 +143,7 @@ export function feedTokenRoutes(deps: FeedDeps): Route[] {
       summary: 'Revoke the addresses of a feed',
       description: 'They are answered 404 from now on. Repeating the request is harmless.',
       params: { id: MONITOR_ID },
-      answers: [ok('The monitor has no feed.', feedRevoked, { revoked: { status: 'revoked' } })],
+      answers: [ok('The monitor has no feed.', feedRevoked)],
       handle: (request) => revoke(deps, request),
     }),
   ];

@@ -1,4 +1,5 @@
 import { liveTailQuery } from '../../../schemas/api/matches.ts';
+import { monitorMatch } from '../../../schemas/messages/monitor-match.ts';
 import { readLastSeq } from '../../../shared/matches/live-tails.ts';
 import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { parseMatchId } from '../../../shared/rules/identifiers.ts';
@@ -6,10 +7,12 @@ import { invalidRequest, noSuchMonitor, parseRequest } from '../http/api-error.t
 import { SSE_HEADERS, StreamedBody } from '../http/response-stream.ts';
 import { route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
-import { findMonitor } from '../monitors/find-monitor.ts';
-import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
-import { matchEvent } from './live-tails.ts';
+import { findMonitor, MONITOR_ID } from '../monitors/find-monitor.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
+import { matchEvent, STREAM_BEGIN } from './live-tails.ts';
 import type { LiveTails, TailRequest } from './live-tails.ts';
+
+const MATCH = exampleOf(monitorMatch);
 
 /** The match that a client named as the last it received. */
 interface Cursor {
@@ -24,7 +27,7 @@ const LAST_EVENT_ID = {
   description:
     'The id of the last match you received; clients send it by themselves when they reconnect. Equivalent to `after`.',
   schema: { type: 'string' },
-  example: monitorExamples.page.items[0]!.id,
+  example: MATCH.id,
 } as const;
 
 /** GET /v1/monitors/{id}/stream: sends a monitor's matches as server-sent events as they are recorded. */
@@ -40,14 +43,18 @@ export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
       'Server-sent events: each match once and in order, as `event: match` with its id as `id` and a `MonitorMatch` as `data`. A stream that starts after a match first sends everything recorded since then, as far back as matches are kept, so a client that reconnects misses nothing. Comments keep the stream open while nothing matches. `event: end` says in `reason` why the client must not reconnect: `monitor_deleted`, `key_revoked`, `account_frozen` or `account_deleted`. Free; opening a stream counts as one request. An account may have ten open streams; more are `rate_limited`. A client that reads nothing for a minute is disconnected.',
     params: { id: MONITOR_ID },
     query: liveTailQuery,
-    example: { after: monitorExamples.page.items[0]!.id },
+    example: { after: MATCH.id },
     headers: [LAST_EVENT_ID],
     answers: [
       {
         status: 200,
         description: 'The stream is open.',
         content: [
-          { type: 'text/event-stream', schema: { type: 'string' }, examples: { match: monitorExamples.stream } },
+          {
+            type: 'text/event-stream',
+            schema: { type: 'string' },
+            examples: { match: STREAM_BEGIN + matchEvent(MATCH) },
+          },
         ],
       },
     ],

@@ -183,7 +183,8 @@ const DETAILS = ['pattern', 'minLength', 'maxLength', 'minItems'] as const;
 function inputSchemaOf(schema: z.ZodType): ObjectSchema {
   const { $defs = {}, ...root } = z.toJSONSchema(schema, {
     io: 'input',
-    override: ({ jsonSchema }) => [...DETAILS, 'id'].forEach((detail) => Reflect.deleteProperty(jsonSchema, detail)),
+    override: ({ jsonSchema }) =>
+      [...DETAILS, 'id', 'examples'].forEach((detail) => Reflect.deleteProperty(jsonSchema, detail)),
   });
   const { $schema: _dialect, properties = {}, ...whole } = inlined(root, $defs) as z.core.JSONSchema.ObjectSchema;
   const brief = Object.entries(properties).map(([name, member]) => [

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { backfillAnswer, backfillList, startBackfillBody } from '../../../schemas/api/backfills.ts';
+import { backfill, backfillAnswer, backfillList, startBackfillBody } from '../../../schemas/api/backfills.ts';
 import type { Backfill } from '../../../schemas/api/backfills.ts';
 import {
   ARCHIVE_DAYS,
@@ -20,9 +20,8 @@ import { chargedRequest, ok, route } from '../http/route.ts';
 import type { ChargingRequest, Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { backfillLine } from '../mcp/tool-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
-import { backfillExamples } from '../openapi/examples/backfill-examples.ts';
-import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
-import { findAndLockMonitor, findMonitor } from './find-monitor.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
+import { findAndLockMonitor, findMonitor, MONITOR_ID } from './find-monitor.ts';
 import type { MonitorDeps } from './find-monitor.ts';
 
 type BackfillRouteDeps = Pick<MonitorDeps, 'pool' | 'secretBox'>;
@@ -31,6 +30,8 @@ const SHOWN = 20;
 
 /** The backfills of a monitor. The recorder works on them; here they are only asked for and shown. */
 export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
+  const run = exampleOf(backfill);
+  const started = { ...run, scanned_to: null, share: 0, matches: 0, already_known: 0, credits: 0 };
   return [
     route({
       method: 'post',
@@ -42,16 +43,13 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
       description:
         'Posts and comments of the last 30 days that match the rule as it is now become matches of the monitor, also while it is paused. They are numbered after the existing ones, in the order in which they were first seen, and have `backfill: true`; what is a match already is passed over. Mutes apply. Nothing is sent unless `deliver` is true. Costs 1 credit for each started 100 matches, charged as they are recorded; a run ends after 50,000 matches. It runs by itself: a later change of the rule or a pause does not end it, only cancelling it or the deletion of the monitor. One run a monitor at a time, at most ten in 24 hours (`rate_limited`); runs of an account take turns.',
       params: { id: MONITOR_ID },
-      body: {
-        schema: startBackfillBody,
-        examples: { week: backfillExamples.week, delivered: backfillExamples.delivered },
-      },
+      body: { schema: startBackfillBody },
       isIdempotent: true,
       answers: [
         {
           status: 202,
           description: 'The run waits for its turn. `GET` on the same path shows its progress.',
-          content: [{ schema: backfillAnswer, examples: { started: backfillExamples.started } }],
+          content: [{ schema: backfillAnswer, examples: { started: { backfill: started } } }],
           headers: [{ name: 'X-Credits-Used' }],
         },
       ],
@@ -75,7 +73,7 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
       summary: 'Show the backfills of a monitor',
       description: 'The newest runs with their progress. Runs that ended are shown for 30 days. Free.',
       params: { id: MONITOR_ID },
-      answers: [ok('The runs.', backfillList, { runs: backfillExamples.list })],
+      answers: [ok('The runs.', backfillList)],
       tool: {
         name: 'get_backfill',
         title: 'Progress of the backfills of a monitor',
@@ -97,9 +95,9 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
         'Once this is answered, the run records and charges nothing more; what it recorded before stays. It is `cancelling` until it has ended, usually for less than a second, and `cancelled` then. A run that had ended before stays as it was. Repeating the request is harmless.',
       params: {
         id: MONITOR_ID,
-        run_id: { description: 'Id of a backfill, `bf_…`.', example: backfillExamples.started.backfill.id },
+        run_id: { description: 'Id of a backfill, `bf_…`.', example: run.id },
       },
-      answers: [ok('The run.', backfillAnswer, { cancelling: backfillExamples.cancelling })],
+      answers: [ok('The run.', backfillAnswer, { cancelling: { backfill: { ...run, state: 'cancelling' } } })],
       tool: {
         name: 'cancel_backfill',
         title: 'Cancel a backfill of a monitor',

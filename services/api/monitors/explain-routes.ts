@@ -27,11 +27,9 @@ import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { explanationText } from '../mcp/tool-text.ts';
 import { READS } from '../mcp/tool.ts';
-import { explainExamples } from '../openapi/examples/explain-examples.ts';
-import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
 import { unsavedRule } from './check-settings.ts';
 import { explanationResource } from './explanation-resource.ts';
-import { findMonitor } from './find-monitor.ts';
+import { findMonitor, MONITOR_ID } from './find-monitor.ts';
 
 /**
  * Enough for people and their tools. The response has the text of the item, which costs credits elsewhere, and a search
@@ -58,10 +56,8 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
         "A post or comment of the last 30 days, by the monitor's rule of now and its mutes; `history` says when it was seen, which version of the rule judged it, and whether it was recorded or why not. A thing that is not in the archive is answered too: `item` and `matched` are null then. Free, 500 times in 24 hours.",
       params: { id: MONITOR_ID },
       query: explainQuery,
-      example: { thing: explainExamples.thing },
-      answers: [
-        ok('The explanation.', itemExplanation, { paused: explainExamples.ofThing, unknown: explainExamples.unknown }),
-      ],
+      example: { thing: 't3_1b6xk0p' },
+      answers: [ok('The explanation.', itemExplanation)],
       tool: {
         name: 'explain_match',
         title: 'Why a monitor matched something, or did not',
@@ -81,8 +77,8 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
       summary: 'Explain why a text matches a rule or does not',
       description:
         'For each term of a rule that is not stored: whether it occurs in the pasted text, where, and by which rule; otherwise what is nearest to it and why that does not count. The same function decides as for live matching. Texts have at most 40,000 characters. Nothing is stored. Free.',
-      body: { schema: explainBody, examples: { comment: explainExamples.body } },
-      answers: [ok('The explanation. `history` is empty.', ruleExplanation, { comment: explainExamples.ofText })],
+      body: { schema: explainBody },
+      answers: [ok('The explanation. `history` is empty.', ruleExplanation)],
       tool: {
         name: 'explain_rule',
         title: 'Try a rule on a text',

@@ -1,4 +1,5 @@
 import type { Monitor, MonitorDelivery, MonitorStats } from '../../../schemas/api/monitors.ts';
+import { monitorId } from '../../../schemas/messages/monitor-match.ts';
 import type { StoredDeliveryHealth } from '../../../shared/deliveries/delivery-health.ts';
 import type { PublicUrlOptions } from '../../../shared/http/public-address.ts';
 import { lockMonitor, readLastSeqOf, readMonitor } from '../../../shared/monitors/monitors.ts';
@@ -8,7 +9,11 @@ import type { Pool, Queryable } from '../../../shared/postgres/pool.ts';
 import { isMonitorId } from '../../../shared/rules/identifiers.ts';
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import { noSuchMonitor } from '../http/api-error.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
 import type { ArchiveSample } from './archive-samples.ts';
+
+/** The `:id` of routes about one monitor. */
+export const MONITOR_ID = { description: 'Id of a monitor, `mon_…`.', example: exampleOf(monitorId) };
 
 /** @throws ApiError not_found when the account has no such monitor or has deleted it */
 export async function findMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor> {

@@ -11,6 +11,7 @@ import {
   parsedQuery,
   parseQueryBody,
   patchMonitorBody,
+  ruleWarning,
   updatedMonitor,
 } from '../../../schemas/api/monitors.ts';
 import type { Monitor, RuleWarning } from '../../../schemas/api/monitors.ts';
@@ -27,7 +28,7 @@ import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { matchPageRequest, readFilteredMatchPage, readMatchPage, refuseUnrecorded } from '../matches/match-page.ts';
 import { createdText, matchesText, monitorLine, monitorsText, updatedText } from '../mcp/tool-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
-import { MONITOR_ID, monitorExamples } from '../openapi/examples/monitor-examples.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
 import type { HeaderUse } from '../openapi/responses.ts';
 import { addBackfill, backfillResource, backfillRoutes, wantedWithNewMonitor } from './backfill-routes.ts';
 import {
@@ -40,7 +41,14 @@ import {
   updateMonitor,
 } from './change-monitor.ts';
 import { parse } from './check-settings.ts';
-import { deliveryResource, findLastSeq, findMonitor, monitorResource, monitorStatsResource } from './find-monitor.ts';
+import {
+  deliveryResource,
+  findLastSeq,
+  findMonitor,
+  MONITOR_ID,
+  monitorResource,
+  monitorStatsResource,
+} from './find-monitor.ts';
 import type { MonitorDeps } from './find-monitor.ts';
 import { muteRoutes } from './mute-routes.ts';
 import { ruleWarnings, warningsMember } from './rule-warnings.ts';
@@ -52,6 +60,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
     <Query, Body>(handle: (deps: MonitorDeps, request: RouteRequest<Query, Body>) => Promise<RouteResponse>) =>
     (request: RouteRequest<Query, Body>) =>
       handle(deps, request);
+  const created = exampleOf(createdMonitor);
   return [
     route({
       method: 'post',
@@ -65,9 +74,16 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       body: {
         schema: createMonitorBody,
         examples: {
-          withWebhook: monitorExamples.createBody,
-          shortest: monitorExamples.watchEverywhere,
-          withConditions: monitorExamples.conditionsBody,
+          withWebhook: exampleOf(createMonitorBody),
+          withConditions: {
+            name: 'Coffee jobs',
+            keywords: ['coffee'],
+            terms: [{ text: 'EK43', case_sensitive: true }],
+            require: [['hiring', 'job', { text: 'recruit', prefix: true }]],
+            exclude_authors: ['AutoModerator'],
+            languages: ['en', 'de'],
+            thread_once: true,
+          },
         },
       },
       isIdempotent: true,
@@ -78,11 +94,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
           content: [
             {
               schema: createdMonitor,
-              examples: {
-                created: monitorExamples.created,
-                withConditions: monitorExamples.createdWithConditions,
-                withWarnings: monitorExamples.createdDoubtful,
-              },
+              examples: { created, withWarnings: { ...created, warnings: [exampleOf(ruleWarning)] } },
             },
           ],
           headers: CHARGED,
@@ -108,7 +120,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       tag: 'Monitors',
       summary: 'List monitors',
       description: 'The monitors of the account, without deleted ones, and what its plan allows.',
-      answers: [ok('The monitors.', monitorList, { monitors: monitorExamples.list })],
+      answers: [ok('The monitors.', monitorList)],
       tool: {
         name: 'list_monitors',
         title: 'List monitors',
@@ -129,12 +141,8 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       summary: 'Read a rule that is written as text',
       description:
         'For people who write a rule as text, such as `rust OR "memory safety" sub:-rustjerk`: returns the fields of `POST /v1/monitors` that it means. Nothing is stored. A text that has no such meaning is refused: `position` says where, in UTF-16 code units, and the message shows the line with a caret under the place. Terms: `word`, `"some words"`, `word*` (prefix), `=Word` (letters as written), `title:word`; join them with `OR`, and groups of which each must occur with `AND`: `rust AND (hiring OR job)`. Excluded: `-word`. For the whole rule: `in:title,body`, `sub:a,b`, `sub:-a`, `author:a`, `author:-a`, `lang:en,de`, `is:post`, `is:comment`, `nsfw:yes`, `once:thread`. Free.',
-      body: { schema: parseQueryBody, examples: { query: monitorExamples.query } },
-      answers: [
-        ok('The settings; those with their usual value are absent.', parsedQuery, {
-          settings: monitorExamples.parsedQuery,
-        }),
-      ],
+      body: { schema: parseQueryBody },
+      answers: [ok('The settings; those with their usual value are absent.', parsedQuery)],
       handle: parse,
     }),
     route({
@@ -147,7 +155,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       description:
         'A monitor, how much it matched recently (`stats`), and whether its matches reach the webhook now (`delivery`). Watch `delivery.state`: an endpoint that is down shows as `retrying` after its first failed attempt and as `failing` 10 minutes later, long before `webhook_failing` is set. `POST …/redeliver` brings back what failed.',
       params: { id: MONITOR_ID },
-      answers: [ok('The monitor.', monitorWithStats, { monitor: monitorExamples.withStats })],
+      answers: [ok('The monitor.', monitorWithStats)],
       handle: on(show),
     }),
     route({
@@ -160,15 +168,8 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       description:
         'Changes the given fields and keeps the others. New keywords apply to everything posted after the answer. `null` or an empty list removes a condition such as `terms` or `authors`; the limits hold for the monitor as it is after the change. A null or empty `webhook_url` removes the webhook; a new one clears `webhook_failing`. `warnings` is about the rule as it is after the change. A rule may change 1,000 times in 24 hours (`rate_limited`).',
       params: { id: MONITOR_ID },
-      body: {
-        schema: patchMonitorBody,
-        examples: {
-          newKeywords: monitorExamples.newKeywords,
-          newConditions: monitorExamples.newConditions,
-          noWebhook: monitorExamples.noWebhook,
-        },
-      },
-      answers: [ok('The updated monitor.', updatedMonitor, { monitor: monitorExamples.monitor })],
+      body: { schema: patchMonitorBody },
+      answers: [ok('The updated monitor.', updatedMonitor)],
       tool: {
         name: 'update_monitor',
         title: 'Change a monitor',
@@ -189,7 +190,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       description:
         'Permanent. Charging stops at once; the day already paid for is not refunded. Repeating the request is harmless.',
       params: { id: MONITOR_ID },
-      answers: [ok('The monitor is deleted.', monitorDeleted, { deleted: { status: 'deleted' } })],
+      answers: [ok('The monitor is deleted.', monitorDeleted)],
       handle: on(remove),
     }),
     route({
@@ -202,7 +203,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       description:
         'Matching and charging stop at once; the day already paid for is not refunded. Repeating the request is harmless.',
       params: { id: MONITOR_ID },
-      answers: [ok('The monitor is paused.', monitorPaused, { paused: { status: 'paused' } })],
+      answers: [ok('The monitor is paused.', monitorPaused)],
       tool: {
         name: 'pause_monitor',
         title: 'Pause a monitor',
@@ -223,9 +224,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
         'Charges 10 credits for the next 24 hours. A monitor that is already running stays unchanged and costs nothing.',
       params: { id: MONITOR_ID },
       isIdempotent: true,
-      answers: [
-        { ...ok('The monitor is running.', monitorAnswer, { monitor: monitorExamples.monitor }), headers: CHARGED },
-      ],
+      answers: [{ ...ok('The monitor is running.', monitorAnswer), headers: CHARGED }],
       errors: ['insufficient_credits'],
       tool: {
         name: 'resume_monitor',
@@ -248,7 +247,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       params: { id: MONITOR_ID },
       query: matchPageQuery,
       example: { order: 'oldest', limit: 100 },
-      answers: [ok('A page of matches.', matchPage, { page: monitorExamples.page })],
+      answers: [ok('A page of matches.', matchPage)],
       tool: {
         name: 'get_monitor_matches',
         title: 'Matches of a monitor',

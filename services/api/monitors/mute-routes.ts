@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { createMuteBody, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitors.ts';
+import { createMuteBody, monitorMute, muteAnswer, muteDeleted, muteList } from '../../../schemas/api/monitors.ts';
 import type { MonitorMute, MuteKind } from '../../../schemas/api/monitors.ts';
 import { deleteMute, insertMute, listMutes } from '../../../shared/monitors/monitors.ts';
 import type { StoredMute } from '../../../shared/monitors/monitors.ts';
@@ -11,8 +11,8 @@ import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { muteLine, mutesText } from '../mcp/tool-text.ts';
 import { CHANGES, READS } from '../mcp/tool.ts';
-import { MONITOR_ID, muteExamples } from '../openapi/examples/monitor-examples.ts';
-import { findAndLockMonitor, findMonitor } from './find-monitor.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
+import { findAndLockMonitor, findMonitor, MONITOR_ID } from './find-monitor.ts';
 import type { MonitorDeps } from './find-monitor.ts';
 
 type MuteDeps = Pick<MonitorDeps, 'pool' | 'siteUrl'>;
@@ -41,7 +41,7 @@ export function muteRoutes(deps: MuteDeps): Route[] {
       summary: 'List the mutes of a monitor',
       description: 'The communities, accounts and threads whose posts and comments the monitor does not record.',
       params: { id: MONITOR_ID },
-      answers: [ok('All mutes.', muteList, { mutes: muteExamples.list })],
+      answers: [ok('All mutes.', muteList)],
       tool: {
         name: 'list_mutes',
         title: 'List the mutes of a monitor',
@@ -61,14 +61,14 @@ export function muteRoutes(deps: MuteDeps): Route[] {
       description:
         'Once this is answered, the monitor records nothing of it: no match, no delivery, nothing counted. Matches that were recorded before stay. In contrast to a change of the rule it takes effect also for what is already under way. At most 500 a monitor. Repeating the request is harmless. Free.',
       params: { id: MONITOR_ID },
-      body: { schema: createMuteBody, examples: { author: muteExamples.author, thread: muteExamples.thread } },
+      body: { schema: createMuteBody },
       answers: [
         {
           status: 201,
           description: 'It is muted.',
-          content: [{ schema: muteAnswer, examples: { mute: muteExamples.mute } }],
+          content: [{ schema: muteAnswer }],
         },
-        ok('It was muted already; the answer is the mute that exists.', muteAnswer, { mute: muteExamples.mute }),
+        ok('It was muted already; the answer is the mute that exists.', muteAnswer),
       ],
       tool: {
         name: 'add_mute',
@@ -89,8 +89,11 @@ export function muteRoutes(deps: MuteDeps): Route[] {
       summary: 'Delete a mute',
       description:
         'What is recorded after this is no longer muted. What was muted before is not made up for. A request that is repeated because its answer got lost is answered 404: the mute is deleted then.',
-      params: { id: MONITOR_ID, mute_id: { description: 'Id of a mute, `mute_…`.', example: muteExamples.id } },
-      answers: [ok('The mute is deleted.', muteDeleted, { deleted: { status: 'deleted' } })],
+      params: {
+        id: MONITOR_ID,
+        mute_id: { description: 'Id of a mute, `mute_…`.', example: exampleOf(monitorMute.shape.id) },
+      },
+      answers: [ok('The mute is deleted.', muteDeleted)],
       tool: {
         name: 'remove_mute',
         title: 'Remove a mute',

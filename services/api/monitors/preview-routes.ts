@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { diffAnswer, diffBody, previewAnswer, previewBody } from '../../../schemas/api/rules.ts';
+import { diffAnswer, diffBody, previewAnswer, previewBody, previewProgress } from '../../../schemas/api/rules.ts';
 import type { PreviewAnswer, PreviewProgress } from '../../../schemas/api/rules.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { listMutes, ruleOf } from '../../../shared/monitors/monitors.ts';
@@ -12,11 +12,10 @@ import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { previewText } from '../mcp/tool-text.ts';
 import { READS } from '../mcp/tool.ts';
-import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
-import { previewExamples } from '../openapi/examples/preview-examples.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
 import { settingsAfter } from './change-monitor.ts';
 import { unsavedRule } from './check-settings.ts';
-import { findMonitor } from './find-monitor.ts';
+import { findMonitor, MONITOR_ID } from './find-monitor.ts';
 import { diffMonitor, previewMonitor } from './preview-monitor.ts';
 import type { PreviewDeps, PreviewRequest } from './preview-monitor.ts';
 
@@ -47,6 +46,7 @@ const LIMITS =
 /** What a rule would have found, and what a change of it would have changed. Free. */
 export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
   const deps = { ...options, slots: new AccountSlots(SLOTS) };
+  const events = eventText('progress', exampleOf(previewProgress)) + eventText('result', exampleOf(previewAnswer));
   return [
     route({
       method: 'post',
@@ -56,14 +56,14 @@ export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
       tag: 'Monitors',
       summary: 'See what a monitor would have found',
       description: `The exact matches of a rule that is not stored, over the last days of the archive: counts, the newest 20 with the places of their terms, the days on which the plan's daily cap would have been exceeded, what 30 days cost, warnings and suggestions. The function that matches live decides here too. The archive is read newest first for at most 10 s: \`exact_from\` says how far back everything was counted. With \`Accept: text/event-stream\` it is read for a minute; \`event: progress\` comes after each part and \`event: result\` at last, or \`event: error\` with the error. ${LIMITS}`,
-      body: { schema: previewBody, examples: { rust: previewExamples.body } },
+      body: { schema: previewBody },
       answers: [
         {
           status: 200,
           description: 'What it would have found.',
           content: [
-            { schema: previewAnswer, examples: { rust: previewExamples.answer } },
-            { type: 'text/event-stream', schema: { type: 'string' }, examples: { rust: previewExamples.stream } },
+            { schema: previewAnswer },
+            { type: 'text/event-stream', schema: { type: 'string' }, examples: { events } },
           ],
         },
       ],
@@ -87,8 +87,8 @@ export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
       summary: 'See what a change of a monitor would gain and lose',
       description: `Compares the monitor's rule with the rule that the change would make, over the last days of the archive, in one pass. What the monitor has muted is neither gained nor lost. Read as for a preview: \`exact_from\` says how far back everything was compared. ${LIMITS}`,
       params: { id: MONITOR_ID },
-      body: { schema: diffBody, examples: { exclude: previewExamples.diffBody } },
-      answers: [ok('The differences.', diffAnswer, { exclude: previewExamples.diff })],
+      body: { schema: diffBody },
+      answers: [ok('The differences.', diffAnswer)],
       errors: ['service_unavailable'],
       handle: (request) => diff(deps, request),
     }),

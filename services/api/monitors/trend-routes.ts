@@ -18,9 +18,7 @@ import { ok, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { timeseriesText } from '../mcp/tool-text.ts';
 import { READS } from '../mcp/tool.ts';
-import { MONITOR_ID } from '../openapi/examples/monitor-examples.ts';
-import { trendExamples } from '../openapi/examples/trend-examples.ts';
-import { findMonitor } from './find-monitor.ts';
+import { findMonitor, MONITOR_ID } from './find-monitor.ts';
 
 /** How long a response waits for other queries and for the archive together, in milliseconds. */
 const TIMEOUT_MS = 5_000;
@@ -65,7 +63,7 @@ export function trendRoutes(deps: TrendDeps): Route[] {
       params: { id: MONITOR_ID },
       query: timeseriesQuery,
       example: { interval: 'hour', by: 'subreddit' },
-      answers: [ok('The counts.', timeseries, { hours: trendExamples.hours, empty: trendExamples.empty })],
+      answers: [ok('The counts.', timeseries)],
       tool: {
         name: 'get_monitor_timeseries',
         title: 'Matches of a monitor over time',
@@ -88,7 +86,7 @@ export function trendRoutes(deps: TrendDeps): Route[] {
       params: { id: MONITOR_ID },
       query: latencyQuery,
       example: { days: 7 },
-      answers: [ok('The days.', latency, { days: trendExamples.latency })],
+      answers: [ok('The days.', latency)],
       handle: (request) => showLatency(deps, queryArchive, request),
     }),
   ];

@@ -1,10 +1,10 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { errorEnvelope } from '../../../schemas/api/common.ts';
 import type { ErrorCode } from '../../../shared/rules/error-codes.ts';
 import { webhookDocuments } from '../deliveries/webhook-documents.ts';
 import { API_VERSION, isPublic, JSON_TYPE, openApiPath } from '../http/route.ts';
 import type { ResponseDocument, Content, PublicRoute, Route, RouteDocument } from '../http/route.ts';
-import { queryParametersOf, ComponentSchemas } from './json-schemas.ts';
+import { ComponentSchemas, exampleOf, queryParametersOf } from './json-schemas.ts';
 import type { MediaType, OpenApiDocument, Operation, Parameter, ResponseObject } from './openapi-shape.ts';
 import { ACCOUNT_HEADERS, errorResponsesOf, headerComponents, headersOf } from './responses.ts';
 import type { ErrorResponses, HeaderUse } from './responses.ts';
@@ -200,7 +200,7 @@ function contentOf(
   const byType = Map.groupBy(content, ({ type }) => type ?? JSON_TYPE);
   const mediaTypes = [...byType].map(([type, alternatives]): [string, MediaType] => {
     const found = alternatives.map(({ schema }) => (isZod(schema) ? schemas.add(schema, side) : schema));
-    const examples = alternatives.flatMap((one) => Object.entries(one.examples));
+    const examples = alternatives.flatMap((one) => Object.entries(one.examples ?? ownExample(one, side)));
     return [
       type,
       {
@@ -210,6 +210,11 @@ function contentOf(
     ];
   });
   return Object.fromEntries(mediaTypes);
+}
+
+/** The example of a named schema, by its name. */
+function ownExample({ schema }: Content, side: 'input' | 'output'): Record<string, unknown> {
+  return isZod(schema) ? { [z.globalRegistry.get(schema)?.id ?? 'example']: exampleOf(schema, side) } : {};
 }
 
 function isZod(schema: Content['schema']): schema is z.ZodType {

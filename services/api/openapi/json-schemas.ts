@@ -21,13 +21,51 @@ export class ComponentSchemas {
     const name = z.globalRegistry.get(schema)?.id;
     if (name === undefined) throw new Error('a body of the API has no name: give its schema `.meta({ id })`');
     if (name in this.all) return refTo(name);
-    const { $defs } = z.toJSONSchema(schema, { io: side, override: ({ jsonSchema }) => simplify(jsonSchema) });
+    const { $defs } = z.toJSONSchema(schema, { io: side, override: simplify });
     const text = JSON.stringify($defs).replaceAll('"#/$defs/', `"${COMPONENTS}`);
     for (const [id, { id: _id, ...found }] of Object.entries(JSON.parse(text) as Record<string, JsonSchema>)) {
       if (side === 'input') describeDefaults(found);
       this.all[id] = found;
     }
     return refTo(name);
+  }
+}
+
+type Part = z.core.JSONSchema.BaseSchema;
+
+/**
+ * The example of a schema: the first of its `examples`, or else one made of those of its parts. A member that may be
+ * absent is left out unless it has examples itself.
+ *
+ * @throws Error that names the part without an example
+ */
+export function exampleOf<S extends z.ZodType>(schema: S, side: 'input' | 'output' = 'output'): z.output<S> {
+  const { id = 'a schema', examples } = z.globalRegistry.get(schema) ?? {};
+  // The JSON Schema of an input that is transformed has no examples.
+  if (Array.isArray(examples)) return examples[0] as z.output<S>;
+  const { $defs = {}, ...root } = z.toJSONSchema(schema, { io: side });
+  return needed(root, id) as z.output<S>;
+
+  function needed(part: Part, name: string): unknown {
+    const found = partExample(part, name);
+    if (found === undefined) throw new Error(`${name} has no example: give it \`.meta(example(…))\``);
+    return found;
+  }
+
+  function partExample(part: Part, name: string): unknown {
+    const { $ref, items, properties = {}, required = [], anyOf = [], oneOf = anyOf } = part;
+    const [first] = part.examples ?? part.enum ?? (part.const === undefined ? [] : [part.const]);
+    if (first !== undefined) return first;
+    if ($ref !== undefined) return partExample($defs[$ref.split('/').at(-1)!]!, name);
+    if (oneOf.length > 0) return oneOf.map((option) => partExample(option, name)).find((one) => one !== undefined);
+    const types = [part.type].flat();
+    if (types.includes('boolean')) return false;
+    if (types.includes('null')) return null;
+    if (types.includes('array')) return [needed(items as Part, `${name}[]`)];
+    if (!types.includes('object')) return undefined;
+    const members = Object.entries(properties as Record<string, Part>);
+    const shown = members.filter(([member, { examples }]) => required.includes(member) || examples !== undefined);
+    return Object.fromEntries(shown.map(([member, one]) => [member, needed(one, `${name}.${member}`)]));
   }
 }
 
@@ -53,7 +91,7 @@ function describeDefaults(body: JsonSchema): void {
 export function queryParametersOf(query: z.ZodObject, examples: Record<string, unknown>): Parameter[] {
   const unrepresentable = 'any';
   const input = z.toJSONSchema(query, { io: 'input', unrepresentable });
-  const meant = z.toJSONSchema(query, { io: 'output', unrepresentable });
+  const meant = z.toJSONSchema(query, { io: 'output', unrepresentable, override: withoutExamples });
   return Object.entries(meant.properties ?? {}).map(([name, property]) => {
     const { description, ...schema } = property as JsonSchema & { description?: string };
     return {
@@ -68,8 +106,14 @@ export function queryParametersOf(query: z.ZodObject, examples: Record<string, u
   });
 }
 
-/** Drops bounds that add nothing to "integer" or "date-time". */
-function simplify(schema: z.core.JSONSchema.BaseSchema): void {
+/** Bodies have their examples as a whole, parameters beside their schema. */
+function withoutExamples({ jsonSchema }: { jsonSchema: Part }): void {
+  delete jsonSchema.examples;
+}
+
+/** Also drops bounds that add nothing to "integer" or "date-time". */
+function simplify({ jsonSchema: schema }: { jsonSchema: Part }): void {
+  withoutExamples({ jsonSchema: schema });
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.format === 'date-time') delete schema.pattern;

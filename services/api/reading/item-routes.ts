@@ -6,7 +6,6 @@ import { invalidRequest } from '../http/api-error.ts';
 import type { Route } from '../http/route.ts';
 import { thingsText } from '../mcp/tool-text.ts';
 import { READS_FORUM } from '../mcp/tool.ts';
-import { forumExamples } from '../openapi/examples/forum-examples.ts';
 import type { FoundThings } from './forum-source.ts';
 import { pageReader, withSubreddit } from './listing-routes.ts';
 import { isDenial, isExplainedDenial, readingRoute, REFUSED_OR_UNKNOWN } from './reading-route.ts';
@@ -28,7 +27,7 @@ export function itemRoutes(deps: ReadingDeps): Route[] {
       description: 'Crossposts of a post, and other posts that link to the same page.',
       query: queries.duplicatesQuery,
       example: { id: 't3_1b6xk0p' },
-      content: [{ schema: forum.postListing, examples: { page: forumExamples.duplicates } }],
+      content: [{ schema: forum.postListing }],
       errors: REFUSED_OR_UNKNOWN,
 
       errorPolicy: POST,
@@ -49,7 +48,7 @@ export function itemRoutes(deps: ReadingDeps): Route[] {
         'Up to 100 posts and comments, in the requested order. Those that the forum does not know or does not show are listed in `missing`.',
       query: queries.thingsQuery,
       example: { ids: ['t3_1b6xk0p', 't1_k2c9xqa', 't3_zzzzzzz'] },
-      content: [{ schema: forum.thingsResponse, examples: { things: forumExamples.things } }],
+      content: [{ schema: forum.thingsResponse }],
       isCached: false,
 
       tool: {

@@ -3,7 +3,7 @@ import * as queries from '../../../schemas/api/reading.ts';
 import type { Route } from '../http/route.ts';
 import { listingText, subredditText, userLine } from '../mcp/tool-text.ts';
 import { READS_FORUM } from '../mcp/tool.ts';
-import { forumExamples } from '../openapi/examples/forum-examples.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
 import { CachedReads } from './cached-reads.ts';
 import type { CachedReadsDeps } from './cached-reads.ts';
 import type { Entry, Page } from './forum-source.ts';
@@ -39,6 +39,7 @@ export function listingRoutes(deps: ReadingDeps): Route[] {
 }
 
 function communityRoutes(deps: ReadingDeps): Route[] {
+  const community = { ...exampleOf(forum.subreddit), rules: [exampleOf(forum.subredditRule)] };
   return [
     readingRoute(deps, {
       path: '/v1/forum/subreddit',
@@ -47,7 +48,7 @@ function communityRoutes(deps: ReadingDeps): Route[] {
       description: 'A page of the posts of a community. Send its `after` to get the next page.',
       query: queries.subredditQuery,
       example: { sub: 'Coffee', sort: 'hot', limit: 25 },
-      content: [{ schema: forum.postListing, examples: { page: forumExamples.postListing } }],
+      content: [{ schema: forum.postListing }],
       errors: REFUSED_OR_UNKNOWN,
 
       tool: {
@@ -73,7 +74,7 @@ function communityRoutes(deps: ReadingDeps): Route[] {
       description: 'The description of a community, with its rules.',
       query: queries.subredditAboutQuery,
       example: { sub: 'Coffee' },
-      content: [{ schema: forum.subreddit, examples: { community: forumExamples.community } }],
+      content: [{ schema: forum.subreddit, examples: { community } }],
       errors: REFUSED_OR_UNKNOWN,
 
       tool: {
@@ -93,7 +94,7 @@ function communityRoutes(deps: ReadingDeps): Route[] {
       description: 'A page of the newest comments of a community. Send its `after` to get the next page.',
       query: queries.subredditCommentsQuery,
       example: { sub: 'Coffee', limit: 25 },
-      content: [{ schema: forum.commentListing, examples: { page: forumExamples.commentListing } }],
+      content: [{ schema: forum.commentListing }],
       errors: REFUSED_OR_UNKNOWN,
 
       errorPolicy: COMMUNITY,
@@ -111,7 +112,7 @@ function communityRoutes(deps: ReadingDeps): Route[] {
       description: 'A page of communities. Send its `after` to get the next page.',
       query: queries.subredditsQuery,
       example: { sort: 'popular', limit: 25 },
-      content: [{ schema: forum.subredditListing, examples: { page: forumExamples.subredditListing } }],
+      content: [{ schema: forum.subredditListing }],
 
       errorPolicy: COMMUNITIES,
       read: (query, { source }) => {
@@ -133,7 +134,7 @@ function userRoutes(deps: ReadingDeps): Route[] {
       description: 'The profile of a user. For a suspended user the forum shows only the name.',
       query: queries.userQuery,
       example: { name: 'early_riser' },
-      content: [{ schema: forum.forumUser, examples: { user: forumExamples.user } }],
+      content: [{ schema: forum.forumUser }],
       errors: ['not_found'],
 
       tool: {
@@ -153,7 +154,7 @@ function userRoutes(deps: ReadingDeps): Route[] {
       description: 'A page of the posts of a user. Send its `after` to get the next page.',
       query: queries.userItemsQuery,
       example: { name: 'early_riser', sort: 'new' },
-      content: [{ schema: forum.postListing, examples: { page: forumExamples.userPosts } }],
+      content: [{ schema: forum.postListing }],
       errors: ['not_found'],
 
       errorPolicy: USER,
@@ -171,7 +172,7 @@ function userRoutes(deps: ReadingDeps): Route[] {
       description: 'A page of the comments of a user. Send its `after` to get the next page.',
       query: queries.userItemsQuery,
       example: { name: 'early_riser', sort: 'new' },
-      content: [{ schema: forum.commentListing, examples: { page: forumExamples.userComments } }],
+      content: [{ schema: forum.commentListing }],
       errors: ['not_found'],
 
       errorPolicy: USER,

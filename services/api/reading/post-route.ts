@@ -10,10 +10,11 @@ import { chargedRequest, route, routeName } from '../http/route.ts';
 import type { Content, Route, RouteRequest, RouteResponse } from '../http/route.ts';
 import { inputOfQuery, outputSchemaOf, queryOf, readArguments, READS_FORUM, requiredScope } from '../mcp/tool.ts';
 import type { Tool, ToolAnswer, ToolCall } from '../mcp/tool.ts';
-import { forumExamples } from '../openapi/examples/forum-examples.ts';
+import { exampleOf } from '../openapi/json-schemas.ts';
 import type { PostRead } from './post-reader.ts';
 import { ageOf, depsForRequest, readingDocument, REFUSED_OR_UNKNOWN, withApiErrors } from './reading-route.ts';
 import type { ReadingDeps } from './reading-route.ts';
+import { renderPostMarkdown } from './rendered-posts.ts';
 import type { PostFormat, RenderedPost } from './rendered-posts.ts';
 import { parsePostReference, resolvePost } from './resolve-reference.ts';
 
@@ -26,10 +27,12 @@ const POST = { subject: 'post or comment', refusal: 'forum_refused' } as const;
 
 /** GET /v1/forum/post: a post with its comments as JSON, as one Markdown document, or as a graph of the discussion. */
 export function postRoute(deps: ReadingDeps): Route {
+  const example = exampleOf(postResponse);
+  const post = { ...example.post, comments: example.discussion_graph.most_upvoted };
   const content: Content[] = [
-    { schema: postResponse, examples: { json: forumExamples.post } },
-    { schema: graphResponse, examples: { graph: forumExamples.graph } },
-    { type: 'text/markdown', schema: { type: 'string' }, examples: { md: forumExamples.markdown } },
+    { schema: postResponse, examples: { json: { ...example, post } } },
+    { schema: graphResponse },
+    { type: 'text/markdown', schema: { type: 'string' }, examples: { md: renderPostMarkdown(post, example.meta) } },
   ];
   return route({
     ...readingDocument(content, ['L1_TINYLFU', 'L2_BADGER', 'PARTIAL', 'MISS'], {

@@ -4,7 +4,6 @@ import * as queries from '../../../schemas/api/reading.ts';
 import type { Route } from '../http/route.ts';
 import { listingText } from '../mcp/tool-text.ts';
 import { READS_FORUM } from '../mcp/tool.ts';
-import { forumExamples } from '../openapi/examples/forum-examples.ts';
 import { ArchiveQueries } from './archive-queries.ts';
 import { searchComments, termsOf } from './comment-search.ts';
 import type { Page } from './forum-source.ts';
@@ -27,11 +26,7 @@ export function searchRoutes(deps: ReadingDeps): Route[] {
         "A page of the forum's search results. For an unknown or private community the page of posts is empty, without an error.",
       query: queries.searchQuery,
       example: { q: 'french press', type: 'post', sub: 'Coffee' },
-      content: [
-        { schema: forum.postListing, examples: { post: forumExamples.search } },
-        { schema: forum.subredditListing, examples: { subreddit: forumExamples.searchSubreddits } },
-        { schema: forum.userListing, examples: { user: forumExamples.searchUsers } },
-      ],
+      content: [{ schema: forum.postListing }, { schema: forum.subredditListing }, { schema: forum.userListing }],
 
       tool: {
         name: 'search_forum',
@@ -52,7 +47,7 @@ export function searchRoutes(deps: ReadingDeps): Route[] {
         "A page of about a dozen comments from this service's own archive, which has the comments of the last 30 days that it saw. By `new` all of them are found; `relevance` and `top` rank the 2,000 that were seen last of those that have all words. Results are looked up on the forum: scores are current, and deleted comments are left out.",
       query: queries.commentSearchQuery,
       example: { q: 'sour "four minutes"', sub: 'Coffee' },
-      content: [{ schema: forum.commentListing, examples: { page: forumExamples.searchComments } }],
+      content: [{ schema: forum.commentListing }],
       isCached: false,
       errors: ['forum_refused'],
 

@@ -10,7 +10,6 @@ import { ApiError } from '../http/api-error.ts';
 import { ok } from '../http/route.ts';
 import type { PublicRoute } from '../http/route.ts';
 import { createOAuthLimits } from '../oauth/oauth-limits.ts';
-import { signupExamples as examples } from '../openapi/examples/account-examples.ts';
 import { RECOVER_KEY, SIGN_UP } from './code-mail.ts';
 import { createLinkRouter } from './link-router.ts';
 import { createRequestCode } from './request-code.ts';
@@ -66,8 +65,8 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       summary: 'Mail a code to an address',
       description:
         'Mails a 6-digit code that is valid for 10 minutes. The answer is the same whether or not the mailbox has an account. After too many wrong codes for a mailbox (6 in 24 hours, 12 in 30 days) the mail has a link instead: its page opens the account and shows the key only to the person who reads the mail. A body has at most 4 KiB. A mailbox gets at most 5 codes an hour and 10 a day for one network, and 10 an hour and 20 a day in all. A network of clients (an IPv4 /24, an IPv6 /64) gets 20 an hour and 100 a day, a /56 twice and a /48 four times as many.',
-      body: { schema: schemas.signupBody, examples: { address: examples.signupBody } },
-      answers: [ok('The code was mailed.', schemas.codeSent, { sent: examples.codeSent })],
+      body: { schema: schemas.signupBody },
+      answers: [ok('The code was mailed.', schemas.codeSent)],
       errors: ['internal_error', 'agent_signup_disabled', ...WHEN_MAILED],
       before: [noStore, refuseIfDisabled(deps)],
       async answer(request, response) {
@@ -86,12 +85,12 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       summary: 'Open an account with the mailed code',
       description:
         'Opens an account without a pack, and shows its key only this once: keep it out of chat transcripts. A mailbox gets free credits once; plus tags and, at providers that ignore them, dots do not make another mailbox. Except at large mail providers, at most three new accounts per domain get them within 24 hours. After three wrong codes start over; `too_many_attempts` is also the answer when a code is not judged because too many were tried for the mailbox.',
-      body: { schema: schemas.verifyBody, examples: { code: examples.verifyBody } },
+      body: { schema: schemas.verifyBody },
       answers: [
         {
           status: 201,
           description: 'The account is open.',
-          content: [{ schema: schemas.accountCreated, examples: { created: examples.accountCreated } }],
+          content: [{ schema: schemas.accountCreated }],
         },
       ],
       errors: [
@@ -116,8 +115,8 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       summary: 'Mail a code that gives a key to an existing account',
       description:
         'For lost keys, and for accounts that were opened without one by signing in for the tool server. Mails a 6-digit code that is valid for 10 minutes. The answer and the mail are the same whether or not the mailbox has an account. The limits are those of sign-up, and shared with it. It works when sign-up is disabled, too.',
-      body: { schema: schemas.recoverBody, examples: { address: examples.signupBody } },
-      answers: [ok('The code was mailed.', schemas.recoverySent, { sent: examples.recoverySent })],
+      body: { schema: schemas.recoverBody },
+      answers: [ok('The code was mailed.', schemas.recoverySent)],
       errors: ['internal_error', ...WHEN_MAILED],
       before: [noStore],
       async answer(request, response) {
@@ -136,14 +135,12 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       summary: 'Get a key with the mailed code',
       description:
         'Creates a key with all permissions for the account that was opened with exactly this address, and shows it only this once. A notice is mailed to the address. Other keys keep working: list and revoke them with the new key. A code works once. After three wrong codes start over.',
-      body: { schema: schemas.recoverVerifyBody, examples: { code: examples.recoverVerifyBody } },
+      body: { schema: schemas.recoverVerifyBody },
       answers: [
         {
           status: 201,
           description: 'The key.',
-          content: [
-            { schema: schemas.keyRecovered, examples: { recovered: { api_key: examples.accountCreated.api_key } } },
-          ],
+          content: [{ schema: schemas.keyRecovered }],
         },
       ],
       errors: [

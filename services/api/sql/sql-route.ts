@@ -22,7 +22,6 @@ import { ApiError, engineUnavailable, invalidRequest } from '../http/api-error.t
 import { UnknownCharges } from '../http/request-charges.ts';
 import { chargedRequest, route } from '../http/route.ts';
 import type { Route, RouteRequest, RouteResponse } from '../http/route.ts';
-import { sqlExamples } from '../openapi/examples/sql-examples.ts';
 import { runInBox, SQL_LIMITS, sqlAnswer, SqlRefused } from './sql-box.ts';
 import type { SqlFormat, SqlResult } from './sql-box.ts';
 
@@ -62,14 +61,18 @@ export function sqlRoute(deps: SqlDeps): Route {
     tag: 'SQL',
     summary: 'Run one SELECT over your matches',
     description: `One SELECT in the dialect of DuckDB over the rows of your monitors of the last 30 days, a few seconds behind. ${TABLES} It runs in a process of its own that has these rows and nothing else. A statement may take ${SQL_LIMITS.seconds} s and ${SQL_LIMITS.memoryMb} MB of memory, and return 100,000 rows or ${SQL_LIMITS.resultMb} MB, as JSON 1 MB a row. Integers that a number cannot hold exactly are strings. In CSV, an apostrophe stands before all that a spreadsheet could take for a formula, also after \`;\`, a tab or the end of a line within a text. One statement of an account runs at a time. Costs 1 credit for each started million rows of your tables (\`rows_read\`); failed statements are free, and together they may take 60 s a day (UTC).`,
-    body: { schema: sqlBody, examples: { counts: sqlExamples.body } },
+    body: { schema: sqlBody },
     answers: [
       {
         status: 200,
         description: 'The rows.',
         content: [
-          { schema: sqlAnswerSchema, examples: { rows: sqlExamples.answer } },
-          { type: 'text/csv', schema: { type: 'string' }, examples: { rows: sqlExamples.csv } },
+          { schema: sqlAnswerSchema },
+          {
+            type: 'text/csv',
+            schema: { type: 'string' },
+            examples: { rows: 'subreddit,found\nCoffee,128\nespresso,41\n' },
+          },
           { type: 'application/vnd.apache.parquet', schema: { type: 'string' }, examples: { rows: 'PAR1…' } },
         ],
         headers: [{ name: 'X-Credits-Used' }],

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { monitorMatch } from '../../../../../schemas/messages/monitor-match.ts';
 import { endEvent, HEARTBEAT, matchEvent, STREAM_BEGIN } from '../../../../../services/api/matches/live-tails.ts';
-import { monitorExamples } from '../../../../../services/api/openapi/examples/monitor-examples.ts';
+import { exampleOf } from '../../../../../services/api/openapi/json-schemas.ts';
 import { EventStreamParser } from '../../../../support/clients/event-stream-parser.ts';
 
 /** Parses the text in pieces of this many bytes. */
@@ -13,13 +14,12 @@ function parse(text: string, size = 1_000): EventStreamParser {
 }
 
 test('any match is one event with the same content, wherever the bytes are split', () => {
-  const [example] = monitorExamples.page.items;
   const text = fc.string({
     unit: fc.oneof(fc.constantFrom('\n', '\r', '\u2028', '\0', ':'), fc.string({ unit: 'binary' })),
   });
   fc.assert(
     fc.property(text, text, fc.integer({ min: 1, max: 50 }), (title, body, size) => {
-      const match = { ...example!, title, body };
+      const match = { ...exampleOf(monitorMatch), title, body };
       const parser = parse(STREAM_BEGIN + matchEvent(match) + HEARTBEAT + endEvent('key_revoked'), size);
       expect(parser.retry).toBe(3_000);
       expect(parser.events.map(({ id, type }) => [id, type])).toEqual([
