@@ -58,13 +58,7 @@ export function keyRoutes(deps: AccountDeps): Route[] {
         'An account has at most 20 active keys, and may create 40 a day. The permissions are `forum:read`, `monitors:read`, `monitors:write` and `account`, by default all of them. A key can only grant permissions that it has itself. To rotate a key without downtime: create one, use it, revoke the old one. The owner of the account is told by mail.',
       body: { schema: createKeyBody },
       isIdempotent: true,
-      answers: [
-        {
-          status: 201,
-          description: 'The key; `api_key` is shown only this once.',
-          content: [{ schema: createdApiKey }],
-        },
-      ],
+      answers: [{ ...ok('The key; `api_key` is shown only this once.', createdApiKey), status: 201 }],
       handle: (request) => create(deps, request),
     }),
     route({

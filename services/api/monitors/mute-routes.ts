@@ -63,11 +63,7 @@ export function muteRoutes(deps: MuteDeps): Route[] {
       params: { id: MONITOR_ID },
       body: { schema: createMuteBody },
       answers: [
-        {
-          status: 201,
-          description: 'It is muted.',
-          content: [{ schema: muteAnswer }],
-        },
+        { ...ok('It is muted.', muteAnswer), status: 201 },
         ok('It was muted already; the answer is the mute that exists.', muteAnswer),
       ],
       tool: {
