@@ -62,7 +62,7 @@ class DiskChecks {
   private readonly reserve: DiskReserve | undefined;
   /** The disks that are short of room, by their device. */
   private readonly short = new Set<number>();
-  /** Those of them that crawling fills. */
+  /** The short disks that crawling fills. */
   private readonly pausing = new Set<number>();
 
   constructor(deps: DiskWatchDeps) {

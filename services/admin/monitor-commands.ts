@@ -199,7 +199,7 @@ async function requireLockedMonitor(db: Queryable, id: string): Promise<OwnedMon
   return requireMonitor(db, id);
 }
 
-/** Of the webhook only its kind: the URL of a chat is a secret. */
+/** Only the kind of the webhook: the URL of a chat is a secret. */
 function monitorLine({ accountId, monitor }: OwnedMonitor): object {
   const { id: monitor_id, webhookUrl, refinements, threadOnce, ...rest } = monitor;
   const conditions = refinementsResource(refinements, threadOnce);

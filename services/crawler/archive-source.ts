@@ -42,7 +42,6 @@ export class RegularWork {
     return this.dueAt !== Number.NEGATIVE_INFINITY;
   }
 
-  /** When `next` is due. */
   get nextAt(): number {
     return this.isRunning ? Number.POSITIVE_INFINITY : this.dueAt;
   }

@@ -20,7 +20,6 @@ export interface Fetched {
   done?: boolean;
 }
 
-/** A call that a source is ready to make. */
 export interface Call {
   /** Throws UpstreamError when the forum does not answer, or the error of an engine that is unavailable. */
   fetch: (signal: AbortSignal) => Promise<Fetched>;

@@ -9,7 +9,6 @@ const LOG_AGAIN_MS = 60_000;
 /** Failures that follow each other within this time belong to one phase, whatever succeeds in between. */
 const CALM_MS = 10_000;
 
-/** Where the lines go. */
 export type FailureLines = Record<'warn' | 'info' | 'debug', (fields: object, text: string) => void>;
 
 /** What is logged when a phase of failures begins, while it lasts, and when it ends. */

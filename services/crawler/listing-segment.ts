@@ -31,7 +31,6 @@ export function isOutdated(order: PageOrder, newest: PageOrder): boolean {
   return order.at < newest.at - DATE_SLACK_MS;
 }
 
-/** Items on a page of the forum. */
 export const PAGE_SIZE = 100;
 /** A deeper page begins this many items above the oldest known one and must show one of them: any may be deleted. */
 export const OVERLAP = 3;
@@ -51,7 +50,6 @@ export interface Hole {
   /** How often the cursor was moved back, because the page after it did not show what it should. */
   retreats: number;
   isInFlight: boolean;
-  /** Pages read so far. */
   pages: number;
   failures: number;
   retryAt: number;
@@ -62,7 +60,7 @@ export class Segment {
   /** The segment that this one is a part of since they were joined. */
   joinedInto: Segment | undefined;
   newest: { name: string; createdAt: number | undefined } | undefined;
-  /** Of the page that showed `newest`. */
+  /** When the page that showed `newest` was current. */
   order: PageOrder;
   /** The latest creation time on the page that ends with the oldest item; delayed items do not affect it. */
   latestOfLastPage: number | undefined;
@@ -208,7 +206,6 @@ export class SegmentList {
     return lowest;
   }
 
-  /** Joins a segment with the one below it. */
   joinBelow(segment: Segment): void {
     const index = this.segments.indexOf(segment);
     this.segments[index + 1]?.absorb(segment);

@@ -187,7 +187,6 @@ export class ListingPolling {
     this.heads = new HeadInterval(options.maxIntervalMs);
   }
 
-  /** Sets the longest interval between two newest pages. */
   setMaxInterval(maxIntervalMs: number): void {
     this.heads.maxMs = maxIntervalMs;
   }

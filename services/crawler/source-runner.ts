@@ -101,7 +101,6 @@ export class SourceRunner {
     return this.hasSettled;
   }
 
-  /** Records a stretch that the source may have missed. */
   recordGap(gap: CrawlGap): void {
     const { source, ...stretch } = gap;
     this.deps.metrics.crawlerGaps.inc({ source });

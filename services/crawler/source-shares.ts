@@ -15,7 +15,6 @@ const RELEASE_AFTER_MS = 3_000;
 /** A process that was missed only because Postgres is slow is back within this time. */
 const LISTEN_ALONE_MS = 10_000;
 
-/** A source that this process holds. */
 interface HeldSource {
   /** Stops crawling the source and releases its lease, so that another process can take it. */
   release: () => void;

@@ -228,7 +228,6 @@ function createThrottle({
 
 interface Archive {
   clickhouse: ClickHouseClient;
-  /** Whether its schema is up to date. */
   isReady: boolean;
 }
 
@@ -236,7 +235,6 @@ interface Archive {
 interface SweepTimes {
   /** The least time between two checks of the comment count of a post. */
   checkEveryMs?: number;
-  /** The ages at which items are rechecked. */
   recheckAgesMs?: readonly number[];
   /** The lengths of the audit's windows. */
   auditStepsMs?: readonly number[];

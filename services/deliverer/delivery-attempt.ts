@@ -79,7 +79,7 @@ export interface MadeAttempt {
 }
 
 interface AttemptSteps {
-  /** Of the match or event. */
+  /** The id of the match or event. */
   id: string;
   /** Attempts made since it was last queued. */
   retryStep: number;
@@ -175,7 +175,7 @@ async function callReceiver(
   return asked === undefined ? answer : { ...answer, retryAfterMs: Math.max(asked, answer.retryAfterMs ?? 0) };
 }
 
-/** Of the URL only the host, because chat URLs are secrets. */
+/** Only the host of the URL, because chat URLs are secrets. */
 export const hostOf = (webhookUrl: string): string => URL.parse(webhookUrl)?.host ?? '';
 
 export interface AttemptDeps extends SendDeps {

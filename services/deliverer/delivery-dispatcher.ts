@@ -36,7 +36,7 @@ export class DeliveryDispatcher<Delivery extends QueuedDelivery> {
   private readonly responsiveness = new LRUCache<string, Responsiveness>({ max: 50_000 });
   private readonly outage: LocalOutage;
   private readonly backlogs = new Map<string, MonitorBacklog>();
-  /** Of all backlogs together. */
+  /** Shared by all backlogs. */
   private readonly wakeUps = { count: 0 };
   private readonly targets = new LRUCache<string, { endpoint: Endpoint | null; expiresAt: number }>({ max: 20_000 });
   private readonly inFlight = new Set<Promise<void>>();
@@ -352,7 +352,7 @@ class MonitorBacklog {
   isRunning = false;
   /** Seqs of new matches, ascending, without duplicates. */
   private wakeUps: number[] = [];
-  /** Of all backlogs. */
+  /** Shared by all backlogs. */
   private readonly total: { count: number };
 
   constructor(monitorId: string, total: { count: number }) {

@@ -61,7 +61,7 @@ export class EndpointHolds {
     const now = this.monotonic();
     const refusedSince = hold?.refusedSince ?? now;
     const waitMs = now - refusedSince >= LONGEST_REFUSAL_MS ? 0 : Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
-    // Of several attempts that are refused together the longest pause counts.
+    // The longest pause counts where several attempts are refused together.
     this.holds.set(url, { until: Math.max(hold?.until ?? now, now + waitMs), refusedSince });
   }
 }

@@ -10,7 +10,7 @@ export interface LaunchOutput {
 export interface ReadyInstallation {
   /** The public address of the API, without a trailing slash. */
   baseUrl: string;
-  /** That of the dashboard, without /dashboard. */
+  /** The address of the dashboard, without /dashboard. */
   dashboardUrl: string;
   /** Absolute path of the demo account's key; undefined without such an account. */
   demoKeyFile: string | undefined;

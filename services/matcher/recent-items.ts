@@ -27,7 +27,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
 /** Items are removed together, because removing the first of an array moves the others. */
 const ITEMS_PER_REMOVAL = 512;
 const BYTES_PER_EVICTION = 256 * 1024;
-/** Of an item beside its message. */
+/** What an item takes beside its message. */
 const BYTES_PER_ITEM = 200;
 
 interface PartitionItems {

@@ -62,7 +62,6 @@ export type ReadArchive = (
 /** Some megabytes, also with the long texts of posts; two parts of a run are held at a time. */
 const PART = 1_000;
 
-/** Reads the archive in ClickHouse. */
 export function createReadArchive(clickhouse: ClickHouseClient): ReadArchive {
   return async (range, signal) => {
     const page = await readArchivedCandidates(clickhouse, { ...range, order: 'oldest', limit: PART, signal });

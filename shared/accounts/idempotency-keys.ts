@@ -19,7 +19,7 @@ export interface StoredResponse {
   answer: Buffer;
 }
 
-/** Of the last 24 hours. */
+/** Responses older than 24 hours do not count. */
 export async function findStoredResponse(db: Queryable, key: IdempotencyKey): Promise<StoredResponse | undefined> {
   return readRow<StoredResponse>(db)`
     SELECT body_hash AS "bodyHash", answer

@@ -21,7 +21,7 @@ export type RequestCredentials =
 /** The request limits of a plan. The statement counts in whole milliseconds. */
 export type RequestLimits = Pick<Plan, 'requestsPerSecond' | 'burst' | 'requestsPerDay'>;
 
-/** It took no slot. */
+/** The account is frozen; the request took no slot. */
 export interface FrozenRequest {
   status: 'frozen';
 }

@@ -6,9 +6,9 @@ import type { ClickHouseClient } from '../clickhouse/clickhouse-client.ts';
 import type { Queryable } from '../postgres/pool.ts';
 import { execute, isChanged, readRows } from '../postgres/sql.ts';
 
-/** Of one table. */
+/** Rows of one table. */
 const MOST_ROWS = 5_000_000;
-/** Of all files of a statement: the folder is on the disk of the process. */
+/** All files of a statement together: the folder is on the disk of the process. */
 const MOST_BYTES = 256 * 2 ** 20;
 /** ClickHouse's code for a result that is too large. */
 const TOO_MANY_ROWS = '396';

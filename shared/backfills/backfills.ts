@@ -29,7 +29,7 @@ export interface StoredBackfill {
   /** Everything that was first seen before is decided; null: nothing is. */
   scannedTo: Date | null;
   matches: number;
-  /** Of the matches. */
+  /** How many of the matches are delivered. */
   delivered: number;
   /** Items that matched and were matches of the monitor before. */
   alreadyKnown: number;

@@ -37,7 +37,7 @@ export async function findPayment(db: Queryable, id: string): Promise<StoredPaym
     WHERE id = ${id}`;
 }
 
-/** Those whose payment is known as paid. */
+/** The sessions whose payment is known as paid. */
 export async function findPaidSessions(db: Queryable, sessionIds: readonly string[]): Promise<Set<string>> {
   const rows = await readRows<{ id: string }>(db)`
     SELECT session_id AS id FROM payments WHERE session_id = ANY (${sessionIds}) AND paid_at IS NOT NULL`;
@@ -99,7 +99,7 @@ export interface Receipt extends Pick<StoredPayment, 'id' | 'pack' | 'amount' | 
   takenBack: number;
 }
 
-/** Those that were made, newest first. */
+/** The payments that were made, newest first. */
 export async function listReceipts(db: Queryable, accountId: string, limit: number): Promise<Receipt[]> {
   return readRows<Receipt>(db)`
     SELECT p.id, p.pack, p.amount, p.currency, p.credits, p.mode, p.status, p.paid_at AS "paidAt",
@@ -132,7 +132,7 @@ export async function recordPaymentEvent(db: Queryable, id: string): Promise<boo
   return isChanged(db)`INSERT INTO payment_events (id) VALUES (${id}) ON CONFLICT (id) DO NOTHING`;
 }
 
-/** Those whose effect is committed. */
+/** The events whose effect is committed. */
 export async function findAppliedEvents(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
   const rows = await readRows<{ id: string }>(db)`SELECT id FROM payment_events WHERE id = ANY (${ids})`;
   return new Set(rows.map(({ id }) => id));

@@ -100,7 +100,7 @@ export async function countRemovals(db: Queryable, from: Date): Promise<{ hour: 
     SELECT date_trunc('hour', at) AS hour, count(*) AS count FROM removed_things WHERE at >= ${from} GROUP BY 1`;
 }
 
-/** Of the hours that begin from `from` until before `to`. */
+/** The hours that begin from `from` until before `to`. */
 export async function countGapsByHour(db: Queryable, from: Date, to: Date): Promise<HourGaps[]> {
   return readRows<HourGaps>(db)`
     SELECT hour, sum(opened)::int AS opened, sum(closed)::int AS closed

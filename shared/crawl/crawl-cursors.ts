@@ -58,7 +58,7 @@ export async function readMatchedItems(
      LIMIT ${page.limit}`;
 }
 
-/** Those that have stored content with an author or a text that a removal would hide. */
+/** The items that have stored content with an author or a text that a removal would hide. */
 export async function findReadableMatches(db: Queryable, thingIds: readonly string[]): Promise<Set<string>> {
   const rows = await readRows<{ thing_id: string; body: string }>(db)`
     SELECT thing_id, body FROM matched_items
@@ -66,7 +66,7 @@ export async function findReadableMatches(db: Queryable, thingIds: readonly stri
   return new Set(rows.filter(({ body }) => !isRemovedText(body)).map(({ thing_id }) => thing_id));
 }
 
-/** Those that the archive has without a text that a removal would hide: removed when first seen, or seen again. */
+/** The items that the archive has without a text that a removal would hide: removed when first or last seen. */
 export async function findSeenAsRemoved(
   clickhouse: ClickHouseClient,
   thingIds: readonly string[],
@@ -105,7 +105,7 @@ export async function recordRemovals(
     ON CONFLICT (thing_id) DO NOTHING`;
 }
 
-/** As blankedContent does. */
+/** Blanks stored content as `blankedContent` does. */
 export async function blankMatchedItems(db: Queryable, thingIds: readonly string[]): Promise<void> {
   await execute(db)`
     UPDATE matched_items SET author = '[deleted]', title = '', body = ''

@@ -23,7 +23,6 @@ export type NoticedGap = CrawlGap & { ageMs: number };
 /** Whether everything of the stretch was found that can be found, or nobody looks for it any more. */
 export type GapOutcome = 'filled' | 'given_up';
 
-/** A gap that nobody has closed. */
 export interface OpenGap extends CrawlGap {
   id: number;
   /** Milliseconds since 1970. */
@@ -32,7 +31,6 @@ export interface OpenGap extends CrawlGap {
   found: number;
 }
 
-/** A gap, open or closed. */
 export interface ListedGap extends OpenGap {
   /** Milliseconds since 1970; undefined while the gap is open. */
   closedAt: number | undefined;

@@ -41,7 +41,6 @@ export async function exchangeReports(
   return rows;
 }
 
-/** Calls of a lane within an hour. */
 export interface LaneCalls {
   lane: string;
   /** Calls that were made. */

@@ -123,7 +123,7 @@ const LETTER = /\p{L}/gu;
 const LATIN = /\p{Script=Latin}/gu;
 const HANGUL = /\p{Script=Hangul}/gu;
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/gu;
-/** Of scripts without letters for single sounds. */
+/** Characters of scripts without letters for single sounds. */
 const SYLLABLE = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
 
 const countOf = (text: string, characters: RegExp): number => text.match(characters)?.length ?? 0;

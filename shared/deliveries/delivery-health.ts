@@ -14,7 +14,6 @@ export interface StoredDeliveryHealth {
   lastAttemptAt: Date | null;
   lastStatus: number | null;
   lastError: string | null;
-  /** When an attempt last succeeded. */
   lastDeliveredAt: Date | null;
   /** Attempts that began in the last 24 hours and failed, whether or not they are retried. Up to `MAX_FAILURES`. */
   attemptFailures24h: number;

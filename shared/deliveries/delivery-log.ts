@@ -18,7 +18,7 @@ export interface StoredAttempt {
 }
 
 export interface AttemptPosition {
-  /** Of its match. */
+  /** The number of its match. */
   seq: number;
   attempt: number;
 }

@@ -231,7 +231,7 @@ export async function readUnpublishedAttempts(
   return rows.map(toAttempt);
 }
 
-/** Of all monitors, in the order of (monitor, seq, attempt). */
+/** Reads the attempts of all monitors, in the order of (monitor, seq, attempt). */
 export async function readAttemptsAfter(
   db: Queryable,
   after: { monitorId: string; seq: number; attempt: number },

@@ -23,7 +23,6 @@ export class ClientBudgets {
     this.budgets = this.clients.map(({ budget }) => budget);
   }
 
-  /** Whether every client fails. */
   get areAllFailing(): boolean {
     return this.clients.every(({ health }) => health.isFailing);
   }

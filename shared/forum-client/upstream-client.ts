@@ -14,7 +14,7 @@ import type { BudgetShares, Lane } from './lanes.ts';
 import { header, readJson, toUpstreamError, UpstreamError } from './upstream-error.ts';
 
 const DEFAULT_DEADLINE_MS = 10_000;
-/** Of the 8 s that most readings have, this leaves enough for another client. */
+/** Leaves enough of the 8 s that most readings have for another client. */
 const TOKEN_PATIENCE_MS = 3_000;
 /**
  * Each group has its own connections, so that slow responses in one do not delay the others. A connection carries one
@@ -163,7 +163,7 @@ function record(session: Session, call: UpstreamCall, startedAt: number, outcome
 
 /** A thread with thousands of comments has about 3 KB of JSON for each. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
-/** Of these calls the forum takes one at a time from each client. */
+/** The forum takes one such call at a time from each client. */
 const ONE_AT_A_TIME = '/api/morechildren';
 /** The code of requests that end because this process stops. */
 const STOPPED = 'UND_ERR_DESTROYED';

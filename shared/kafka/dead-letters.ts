@@ -20,15 +20,15 @@ export class TooManyDeadLetters extends Error {
 export interface HaltPosition {
   topic: string;
   partition: number;
-  /** The first one's. */
+  /** The offset of the first malformed record. */
   offset: bigint;
-  /** After the last one that was fetched. */
+  /** The offset after the last record that was fetched. */
   next: bigint;
 }
 
 export interface DeadLetterLimits {
   maxRun: number;
-  /** Of the last `window` to 2 × `window` records, from `window` / 10 records on. */
+  /** A share of the last `window` to 2 × `window` records, from `window` / 10 records on. */
   maxRatio: number;
   window: number;
 }

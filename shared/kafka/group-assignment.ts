@@ -24,7 +24,7 @@ export interface UnreadRecords extends TopicPartition {
   afterMs: number | undefined;
   /** When the first one after them was appended. */
   beforeMs: number;
-  /** Of the offset that was committed at this join. */
+  /** Committed with the offset at this join. */
   metadata: string;
 }
 

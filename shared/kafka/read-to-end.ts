@@ -11,7 +11,7 @@ const SILENCE_MS = 30_000;
 
 export interface TopicsToRead {
   kafka: KafkaConnection;
-  /** Of the topics and of the group of this call, which are given without it. */
+  /** The prefix of the topics and of the group of this call, which are given without it. */
   prefix: string;
   topics: readonly string[];
   /** From `next` to before `head` of each partition. Default: from the oldest record to the end that it has now. */

@@ -38,7 +38,7 @@ export function startTopicKeyListener({ onKey, onGap, ...deps }: TopicKeyListene
   const start = () =>
     (latest = startBatchConsumer({
       ...deps,
-      // Of its own: a group for each process would add a series without end.
+      // Not exported: a group for each process would add series without end.
       metrics: createMetrics(),
       startSignal: stopping.signal,
       fromBeginning: false,

@@ -23,7 +23,7 @@ export interface TopicSettings {
   topic: string;
   partitions: number;
   retentionMs: number;
-  /** Of each partition; undefined: unbounded. */
+  /** For each partition; undefined: unbounded. */
   retentionBytes: number | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface AccountErasure {
   archiveOffsets: TopicOffsets | null;
 }
 
-/** Of deleted accounts that still have data somewhere. */
+/** Counts deleted accounts that still have data somewhere. */
 export async function countOpenErasures(db: Queryable): Promise<number> {
   const { count } = await readOne<{ count: number }>(db)`
     SELECT count(*) AS count FROM account_erasures WHERE finished_at IS NULL`;
@@ -23,12 +23,12 @@ const OPEN_ERASURES = sql`
   FROM account_erasures
   WHERE finished_at IS NULL`;
 
-/** Those with data in this database, oldest first. */
+/** Accounts with data in this database, oldest first. */
 export async function listAccountsToErase(db: Queryable, limit: number): Promise<AccountErasure[]> {
   return readRows<AccountErasure>(db)`${OPEN_ERASURES} AND erased_here_at IS NULL ORDER BY deleted_at LIMIT ${limit}`;
 }
 
-/** Those that have been erased here for at least `seconds`, but may have data in the archive. */
+/** Accounts that have been erased here for at least `seconds`, but may have data in the archive. */
 export async function listAccountsToEraseInArchive(
   db: Queryable,
   seconds: number,

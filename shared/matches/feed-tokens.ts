@@ -22,7 +22,7 @@ export async function readFeedTokenTime(db: Queryable, monitorId: string): Promi
 export interface FoundFeed {
   accountId: string;
   monitorId: string;
-  /** Of the monitor. */
+  /** The monitor's name. */
   name: string;
   /** When the monitor or the address of its feed last changed. */
   changedAt: Date;

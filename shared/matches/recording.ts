@@ -17,7 +17,7 @@ export interface SuppressedMonitor {
   threadOnce: boolean;
 }
 
-/** Those that have reached the ceiling of suppressed matches today. Without a lock, so it may be out of date. */
+/** The monitors that have reached the ceiling today. Read without a lock, so it may be out of date. */
 export async function findSuppressedMonitors(
   db: Queryable,
   monitorIds: readonly string[],
@@ -236,7 +236,7 @@ export async function readBackfilledMatches(
   return rows.map(toFirstStored);
 }
 
-/** Of all monitors, in the order of (monitor, seq). */
+/** Reads the matches of all monitors, in the order of (monitor, seq). */
 export async function readMatchesAfter(
   db: Queryable,
   after: { monitorId: string; seq: number },
@@ -327,7 +327,7 @@ export interface ThreadOfDay {
   postId: string;
 }
 
-/** Those that had an unsuppressed match of their monitor on that day. Only monitors with thread_once have any. */
+/** The threads that had an unsuppressed match of their monitor on that day. Only monitors with thread_once have any. */
 export async function findThreadsOfDay(db: Queryable, threads: readonly ThreadOfDay[]): Promise<ThreadOfDay[]> {
   return readRows<ThreadOfDay>(db, 'recording-find-threads-of-day')`
     SELECT t.day::text, t.monitor_id AS "monitorId", t.post_id AS "postId"

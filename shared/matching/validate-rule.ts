@@ -7,7 +7,7 @@ export interface RuleFault {
   message: string;
 }
 
-/** Of one list, and of one group of `require`. */
+/** The most terms of one list, and of one group of `require`. */
 export const MAX_TERMS = 20;
 export const MAX_GROUPS = 5;
 const MAX_NAMES = 50;

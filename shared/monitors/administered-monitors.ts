@@ -47,7 +47,7 @@ export async function listAllMonitors(db: Queryable, filter: MonitorFilter): Pro
      LIMIT ${filter.limit}`;
 }
 
-/** Of a monitor in any state. */
+/** Finds the account of a monitor in any state. */
 export async function findMonitorOwner(db: Queryable, id: string): Promise<string | undefined> {
   const row = await readRow<{ accountId: string }>(db)`
     SELECT account_id AS "accountId" FROM monitors WHERE id = ${id}`;

@@ -40,7 +40,6 @@ export interface ItemInMonitor {
     | undefined;
   /** As it was first matched, by any monitor. */
   content: ItemContent | undefined;
-  /** When the forum removed it. */
   removedAt: Date | undefined;
 }
 

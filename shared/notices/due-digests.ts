@@ -10,7 +10,7 @@ export interface DueDigest {
   /** The range: greater than `after`, up to `until`. */
   after: number;
   until: number;
-  /** Of the matches in the range, those that are neither suppressed nor found by a backfill. */
+  /** The matches in the range that are neither suppressed nor found by a backfill. */
   count: number;
   hasWebhook: boolean;
 }
@@ -117,7 +117,7 @@ export async function insertDigestMail(
       ${JSON.stringify(sections)}) ON CONFLICT DO NOTHING`;
 }
 
-/** Of those that are not deleted, by id. */
+/** The names of monitors that are not deleted, by id. */
 export async function readMonitorNames(db: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await readRows<{ id: string; name: string }>(db)`
     SELECT id, name FROM monitors WHERE id = ANY (${ids}::text[]) AND status <> 'deleted'`;

@@ -51,13 +51,11 @@ export class ThreadAudit {
   private stepMs: number;
   private phase: Phase = 'open';
   private window: AuditWindow;
-  /** When the phase should be over. */
   private deadline = Number.POSITIVE_INFINITY;
   private toCheck: string[] = [];
   private readonly checking = new Set<string>();
   private readings = new AuditReadings([]);
   private finished: AuditedWindow | undefined;
-  /** When the readings of the window began. */
   private readingSince = Number.POSITIVE_INFINITY;
   private unknownPosts: readonly UnknownPosts[] = [];
   /** Threads with comments a second, to foresee whether all can be read. */
@@ -82,7 +80,6 @@ export class ThreadAudit {
     return this.readingSince;
   }
 
-  /** Posts that are followed. */
   get size(): number {
     return this.posts.size;
   }
@@ -280,7 +277,7 @@ export const AUDITED_AGE_MS = 48 * 3_600_000;
 const LEAST_CHANCE = 0.0005;
 /** Part of the calls between the end of a window and its readings that checks may use. */
 const CHECK_MARGIN = 0.7;
-/** Of older posts fewer were chosen, so the probability rises slowly. */
+/** Fewer of the older posts were chosen, so the probability rises slowly. */
 const MOST_RISE = 1.1;
 
 /** The first phase of the audit: a share of all posts, chosen at birth by a hash of their ids. */
@@ -303,7 +300,7 @@ class AuditedPosts {
     return this.posts.get(postId);
   }
 
-  /** Those created before `end`, in the order of their hashes. */
+  /** The posts created before `end`, in the order of their hashes. */
   createdBefore(end: number): AuditedPost[] {
     const posts = [...this.posts.values()].filter(({ createdAt }) => createdAt < end);
     return posts.sort((a, b) => a.hash - b.hash);

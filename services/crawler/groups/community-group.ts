@@ -75,7 +75,6 @@ export class CommunityGroup {
     return (now - this.lastSentAt) / this.intervalMs;
   }
 
-  /** When the next call is due. */
   dueAt(): number {
     if (this.isInFlight) return Infinity;
     if (this.reading || this.lastSentAt === undefined) return this.retryAt;

@@ -4,9 +4,9 @@ import { FRESH_OF_PAGE } from '../listing-segment.ts';
 /** The forum takes about this many names in one path. */
 export const MAX_NAMES = 100;
 export const MIN_INTERVAL_MS = 2_000;
-/** Of the communities that are worth it, so that their comments are seen within a minute. */
+/** Intervals of communities that are worth it, so that their comments are seen within a minute. */
 const MAX_INTERVAL_MS = 50_000;
-/** Of all others, whose pages fill slowly: their comments are seen within the hour. */
+/** Intervals of all others, whose pages fill slowly: their comments are seen within the hour. */
 export const SLOW_INTERVAL_MS = 2_400_000;
 /**
  * Calls with a lower gain are not worth it: a comment that is seen within a minute counts twice, and the sweep over

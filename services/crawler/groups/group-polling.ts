@@ -22,7 +22,6 @@ const MAX_WAIT_MS = 1_000;
 /** Groups with shorter intervals are saved one by one: their listings do not reach back far. */
 const SAVED_INTERVAL_MS = 20_000;
 
-/** A call for a page of a group's listing. */
 export interface GroupRequest {
   group: CommunityGroup;
   /** Undefined: the newest page. */
@@ -30,7 +29,6 @@ export interface GroupRequest {
   sentAt: number;
 }
 
-/** What a group may have missed, and its communities. */
 export type GroupGap = MissedStretch & { communities: readonly string[] };
 
 /**

@@ -4,11 +4,11 @@ import type { KnownPart } from './group-reading.ts';
 
 /** Where reading resumes after a restart, in milliseconds since 1970: what the forum dates before is known. */
 export interface GroupPosition {
-  /** Of groups with short intervals, and of communities that were left out lately. */
+  /** Groups with short intervals, and communities that were left out lately. */
   groups: { names: readonly string[]; at: number }[];
-  /** Of all others; absent while nothing was read. */
+  /** All other communities; absent while nothing was read. */
   rest?: number | undefined;
-  /** Of slow groups. */
+  /** The slow groups. */
   slow?: number | undefined;
 }
 
@@ -87,7 +87,7 @@ export class LeftOutCommunities {
     return this.readTo.entries();
   }
 
-  /** Those read last, by the time to which they were read. */
+  /** The names read last, by the time to which they were read. */
   saved(): { names: readonly string[]; at: number }[] {
     const byTime = new Map<number, string[]>();
     for (const [name, at] of this.readTo) byTime.set(at, [...(byTime.get(at) ?? []), name]);

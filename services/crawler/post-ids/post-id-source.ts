@@ -72,7 +72,6 @@ export class PostIdSource implements CrawlSource {
   /** A call for the head is in flight: the first one, or another. */
   private isAskingHead: 'first' | 'again' | undefined;
   private askHeadAt = Number.NEGATIVE_INFINITY;
-  /** When the next step may begin. */
   private resumeAt = Number.NEGATIVE_INFINITY;
   /** When the newest item that was found before any jump was created, in milliseconds since 1970. */
   private newestAt: number | undefined;

@@ -106,7 +106,6 @@ export class ReplaySource implements CrawlSource {
   private progress: Position = { line: 0, things: 0, skipped: 0, done: false };
   /** The batch that was returned and is not yet acknowledged. */
   private open: Fetched | undefined;
-  /** When the next batch may begin. */
   private resumeAt = Number.NEGATIVE_INFINITY;
   private startedAt = 0;
   private startedItems = 0;

@@ -75,7 +75,7 @@ class ThreadReader {
   private readonly branches = new Set<string>();
   /** Bare ids of comments below which the thread continues. */
   private readonly continued = new Set<string>();
-  /** Those that were asked for already. */
+  /** Names that were asked for already. */
   private readonly followed = { branches: new Set<string>(), pages: new Set<string>() };
   private calls = 0;
 
@@ -224,7 +224,6 @@ export class RefusalConfirmation {
   /** By thread: how often it was refused, and how many were read before the first time. */
   private readonly refused = new Map<string, { times: number; read: number }>();
 
-  /** A thread was read. */
   noteRead(): void {
     this.read += 1;
   }

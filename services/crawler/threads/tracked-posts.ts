@@ -9,7 +9,6 @@ export interface NewPost {
   createdAt: number;
   /** Comments that are known to be archived; default: none. */
   comments?: number;
-  /** Its community, if known. */
   subreddit?: string | undefined;
   /** The post is older than what the archive holds of it: only comments from now on are looked for. */
   isOld?: boolean;

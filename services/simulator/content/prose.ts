@@ -14,7 +14,7 @@ import {
   WATCHED_WORDS,
 } from './sentences.ts';
 
-/** Of English texts, about nine in ten: 2 % of all texts. */
+/** The share of English texts, which are about nine in ten: 2 % of all texts. */
 const WATCHED_SHARE = 0.025;
 const FOREIGN_WATCHED_SHARE = 0.5;
 const DECOY_SHARE = 0.03;

@@ -7,7 +7,7 @@ const share = z.number().min(0).max(1);
 export const hourCoverage = z.object({
   /** Items first seen in the hour, by source. */
   seen: z.record(z.string(), z.object({ posts: count, comments: count })),
-  /** Those first seen more than two minutes after their creation. */
+  /** Items first seen more than two minutes after their creation. */
   late: count,
   /** Their lags from creation to first sight (lag-histogram.ts), without items of dump files. */
   lags: z.record(z.string(), count),

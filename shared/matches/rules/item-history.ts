@@ -31,7 +31,6 @@ export interface HistoryFacts {
   states: readonly { atMs: number; status: string }[];
   /** Whether the rule of the version in force matches the item; undefined: it is not kept. */
   matchedThen: (version: number) => boolean | undefined;
-  /** Whether a mute applies to it now. */
   isMuted: boolean;
   /** Whether matches of the item's day were counted without being stored. */
   isOverCeiling: boolean;

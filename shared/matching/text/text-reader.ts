@@ -12,7 +12,7 @@ export const SPACE_SYMBOL = characterSymbol(0x20);
 export const HYPHEN_SYMBOL = characterSymbol(0x2d);
 const PLUS_SYMBOL = characterSymbol(0x2b);
 const HASH_SYMBOL = characterSymbol(0x23);
-/** That of a possessive; with a capital S, where letters are as written, it is the next one. */
+/** The symbol of a possessive; with a capital S, where letters are as written, it is the next one. */
 const POSSESSIVE = 0x110000;
 
 const CHARACTER_BITS = 0xfff;

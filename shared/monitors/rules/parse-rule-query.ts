@@ -52,7 +52,7 @@ function refuseMalformed(query: string): void {
   if (unstorable !== -1) throw new QueryFault(unstorable, 'this is a NUL or half of a surrogate pair');
 }
 
-/** Of the field, or of the longest part of its name that has one. */
+/** The position of the field, or of the longest part of its name that has one. */
 function findPosition(positions: ReadonlyMap<string, number>, field: string): number | undefined {
   for (let name = field; name !== ''; name = name.replace(/(?:^|\.)\w+$|\[\d+\]$/, '')) {
     const position = positions.get(name);

@@ -6,7 +6,7 @@ import type { Statement } from './statement.ts';
 
 const MAX_RESPONSE_BYTES = 256 * 2 ** 20;
 
-/** Of each statement of a reader, who may set smaller values. */
+/** Limits of each statement of a reader, who may set smaller values. */
 const LIMITS: Record<string, number> = {
   max_execution_time: 30,
   max_result_rows: 1_000_000,
