@@ -25,7 +25,7 @@ const BREAKS: readonly { what: string; pattern: RegExp; engine?: Engine }[] = [
 ];
 const INDEX = /\bCREATE (UNIQUE )?INDEX (?!CONCURRENTLY\b).*?\bON (\w+)/i;
 
-/** The statements of a file on one line each, without comments; what a function's body does is not judged. */
+/** The statements of a file on one line each, without comments; what a function's body does is not checked. */
 function statementsOf(text: string): string[] {
   return text
     .replace(/--.*$/gm, '')
@@ -33,7 +33,7 @@ function statementsOf(text: string): string[] {
     .split(';')
     .flatMap((statement) => {
       const line = statement.replace(/\s+/g, ' ').trim();
-      // The actions of one ALTER TABLE are judged one by one.
+      // The actions of one ALTER TABLE are checked one by one.
       return /^ALTER TABLE/i.test(line) ? line.split(/,(?![^(]*\))/) : [line];
     })
     .filter((line) => line !== '');

@@ -74,7 +74,7 @@ afterEach(async () => {
 const forEver = new AbortController().signal;
 const monitorsOf = () => published.map(({ monitor_id }) => monitor_id).sort();
 
-/** An item in the ring that entered now, or this many milliseconds ago. */
+/** A recent item that entered now, or this many milliseconds ago. */
 function enter(offset: number, agoMs = 0, now = Date.now()): void {
   recent.add('forum.comments|0', {
     offset: BigInt(offset),

@@ -48,7 +48,7 @@ const found = (monitorId: string, count: number, seenAt: number) =>
   ]);
 
 /** A run of one process. */
-const judge = (): Promise<number | false> =>
+const checkSpikes = (): Promise<number | false> =>
   findRecentSpikes({
     pool: db.pool,
     clickhouse: archive.client,
@@ -67,27 +67,27 @@ test('a spike is one event, however often and by however many processes it is fo
   const id = await watcher();
   await found(id, 12, AT);
   await found(id, 9, AT - HOUR);
-  await Promise.all([judge(), judge(), judge()]);
+  await Promise.all([checkSpikes(), checkSpikes(), checkSpikes()]);
   const at = new Date(AT).toISOString();
   expect(await events()).toEqual([[id, at, { at, interval: 'hour', count: 12, expected: 0, score: 12 }]]);
-  await judge();
+  await checkSpikes();
   expect(await events()).toHaveLength(1);
   expect((await metrics.monitorEvents.get()).values).toMatchObject([
     { labels: { type: 'monitor.spike', outcome: 'stored' }, value: 1 },
   ]);
 });
 
-test('an hour is judged after its end, and again for what the archive got late', async () => {
+test('an hour is checked after its end, and again for what the archive got late', async () => {
   const id = await watcher();
   const now = Math.floor(Date.now() / HOUR) * HOUR;
   await found(id, 40, now);
-  const nextMs = await judge();
+  const nextMs = await checkSpikes();
   expect(nextMs).toBeGreaterThan(0);
   expect(nextMs).toBeLessThanOrEqual(HOUR);
   expect(await events()).toEqual([]);
   await found(id, 15, AT);
   await db.setShift('1 hour');
-  await judge();
+  await checkSpikes();
   expect((await events()).map(([, key]) => key)).toContain(new Date(AT).toISOString());
 });
 
@@ -101,7 +101,7 @@ test('what was seen more than an hour after its creation, as after an outage, ma
     { ...few, monitorId: mixed, seq: 1 },
     { ...many, monitorId: mixed, seq: 100 },
   ]);
-  await judge();
+  await checkSpikes();
   const counts = (await events()).map(([monitor, , payload]) => [monitor, (payload as { count: number }).count]);
   expect(counts).toEqual(
     [
@@ -118,6 +118,6 @@ test('only active monitors that ask for it and have a webhook, and none that are
   await db.pool.query('UPDATE monitors SET webhook_url = NULL, webhook_kind = NULL WHERE id = $1', [ids[2]]);
   const heard = await watcher();
   for (const id of [...ids, heard]) await found(id, 50, AT - DAY / 12);
-  await judge();
+  await checkSpikes();
   expect((await events()).map(([monitor]) => monitor)).toEqual([heard]);
 });
