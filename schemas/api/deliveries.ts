@@ -77,8 +77,9 @@ export const redeliverBody = z
     status: z
       .enum(['failed', 'skipped', 'delivered', 'pending'])
       .optional()
-      .describe('`pending`: sends now what waits for a later attempt. Without it all but these.')
-      .describe('All matches with this delivery state.'),
+      .describe(
+        'All matches with this delivery state; by default all but `pending`. `pending`: sends now what waits for a later attempt.',
+      ),
     since: queryTime.optional().describe('All matches recorded at this time or later.'),
   })
   .superRefine(({ match_ids, status, since }, context) => {
