@@ -17,7 +17,7 @@ import { readRecorded } from '../oracles/recorded-matches.ts';
 import { OutageReaders } from './outage-readers.ts';
 
 /**
- * unavailable: a relay between the services and the engine breaks all connections. slow: it passes each answer 2 s late.
+ * unavailable: a relay between the services and the engine breaks all connections. slow: it passes answers 2 s late.
  * full: the engine's disk is a small tmpfs, which a file fills. hung: the engine's processes are suspended.
  */
 export type OutageKind = 'unavailable' | 'slow' | 'full' | 'hung';
