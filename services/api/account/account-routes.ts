@@ -43,7 +43,7 @@ export function accountRoutes(deps: AccountDeps): Route[] {
       tag: 'Account',
       summary: 'Balance, plan and limits',
       description: 'The account that the key belongs to.',
-      answers: [ok('The account.', account)],
+      responses: [ok('The account.', account)],
       handle: (request) => show(deps, request),
     }),
     route({
@@ -56,7 +56,7 @@ export function accountRoutes(deps: AccountDeps): Route[] {
       description:
         'Permanently and at once: its keys stop working, and its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and its remaining credits are lost. The ledger is kept without the address, and a keyed hash of the mailbox with what the account owes, which a later account of the mailbox owes then. The body names the address of the account, so that no script deletes an account by accident; a notice is mailed to it.',
       body: { schema: deleteAccountBody },
-      answers: [ok('The account is deleted.', accountDeleted)],
+      responses: [ok('The account is deleted.', accountDeleted)],
       handle: (request) => remove(deps, request),
     }),
     ledgerRoute(deps),

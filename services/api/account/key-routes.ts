@@ -44,7 +44,7 @@ export function keyRoutes(deps: AccountDeps): Route[] {
       tag: 'Account',
       summary: 'List the keys of the account',
       description: 'Active keys, oldest first, without their secrets.',
-      answers: [ok('The keys.', apiKeyList)],
+      responses: [ok('The keys.', apiKeyList)],
       handle: (request) => list(deps, request),
     }),
     route({
@@ -58,7 +58,7 @@ export function keyRoutes(deps: AccountDeps): Route[] {
         'An account has at most 20 active keys, and may create 40 a day. The permissions are `forum:read`, `monitors:read`, `monitors:write` and `account`, by default all of them. A key can only grant permissions that it has itself. To rotate a key without downtime: create one, use it, revoke the old one. The owner of the account is told by mail.',
       body: { schema: createKeyBody },
       isIdempotent: true,
-      answers: [{ ...ok('The key; `api_key` is shown only this once.', createdApiKey), status: 201 }],
+      responses: [{ ...ok('The key; `api_key` is shown only this once.', createdApiKey), status: 201 }],
       handle: (request) => create(deps, request),
     }),
     route({
@@ -71,7 +71,7 @@ export function keyRoutes(deps: AccountDeps): Route[] {
       description:
         'Requests sent after the answer are refused by every process. A key may revoke itself. Revoking a revoked key changes nothing.',
       params: { id: { description: 'Id of a key.', example: exampleOf(apiKey.shape.id) } },
-      answers: [ok('The key is revoked.', apiKeyRevoked)],
+      responses: [ok('The key is revoked.', apiKeyRevoked)],
       handle: (request) => revoke(deps, request),
     }),
   ];
@@ -177,7 +177,7 @@ export function grantRoutes(deps: AccountDeps): Route[] {
       summary: 'List authorised programs',
       description:
         'Active grants from the consent page of the tool server, newest first, at most 1,000. A program that was authorised twice appears twice.',
-      answers: [ok('The grants.', accountGrantList)],
+      responses: [ok('The grants.', accountGrantList)],
       handle: (request) => listGrants(deps, request),
     }),
     route({
@@ -190,7 +190,7 @@ export function grantRoutes(deps: AccountDeps): Route[] {
       description:
         'Its codes and tokens stop working: requests sent after the answer are refused by every process. The program must be authorised again.',
       params: { id: { description: 'Id of a grant.', example: exampleOf(accountGrant.shape.id) } },
-      answers: [ok('The grant is revoked.', accountGrantRevoked)],
+      responses: [ok('The grant is revoked.', accountGrantRevoked)],
       handle: (request) => revokeOne(deps, request),
     }),
   ];

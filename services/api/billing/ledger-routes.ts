@@ -33,7 +33,7 @@ export function ledgerRoute(deps: AccountDeps): Route {
       'Grants, purchases and charges, newest first, each with the balance after it; the balance is the sum of all amounts. A `pack` is a purchase, whose `reference` is that of its receipt; `refund` are credits taken back after a refund or a dispute of one, and a dispute that is won returns them as `pack`. A `correction` is made by the operator where the balance differed from the sum. A `reversal` gives back a charge for a read or a statement that was answered 503 because its outcome was not known; it has the `reference` and `request_id` of that charge. With `Accept: text/csv` the same page is sent as CSV, with the next page in the header `Link`.',
     query: ledgerQuery,
     example: { limit: 25 },
-    answers: [
+    responses: [
       {
         status: 200,
         description: 'A page of entries.',
@@ -109,7 +109,7 @@ export function usageRoute(deps: AccountDeps): Route {
       'What credits were spent on: reads, new and resumed monitors, and renewals. Refunds and corrections are not usage, nor are charges that were reversed. `GET /v1/account/ledger` lists each charge.',
     query: usageQuery,
     example: { by: 'route' },
-    answers: [ok('The sums.', usageSchema)],
+    responses: [ok('The sums.', usageSchema)],
     handle: (request) => usage(deps, request),
   });
 }

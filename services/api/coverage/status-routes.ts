@@ -41,7 +41,7 @@ export function healthRoutes(ready: () => Promise<Readiness>, logger: Logger): P
       tag: 'Operations',
       summary: 'Check that the process is running',
       description: 'Answers as long as the process runs, whatever state its parts are in.',
-      answers: [ok('The process is running.', health)],
+      responses: [ok('The process is running.', health)],
       errors: ['invalid_request'],
       answer(_request, response) {
         response.json({ status: 'ok' });
@@ -55,7 +55,7 @@ export function healthRoutes(ready: () => Promise<Readiness>, logger: Logger): P
       summary: 'Check that the service is ready, and which parts answer',
       description:
         'Lists each part of the service by name, true when it answers. The status is 200 as long as reading, pages and webhooks work: without ClickHouse only comment search and the archive wait. A process of the API alone sends no webhooks, and is ready without Kafka.',
-      answers: [
+      responses: [
         ok('All required parts answer.', readiness),
         {
           status: 503,
@@ -116,7 +116,7 @@ export function statusRoute(report: StatusReporter): PublicRoute {
     summary: 'Check that the pipeline is up to date',
     description:
       'For status pages: the age of the newest item, the records that wait for each stage, the webhook deliveries that are due, and how much the clocks differ, measured at most every 5 s. A part that does not answer in time is `unknown`. The service is `down` when a part is, and `degraded` when one is not `ok`.',
-    answers: [
+    responses: [
       ok('No part is down.', serviceStatus),
       {
         status: 503,

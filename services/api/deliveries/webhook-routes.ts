@@ -64,7 +64,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
         'The new secret, shown only this once, signs every attempt from now on: it makes `X-Service-Signature`. For 24 hours `X-Service-Signature-Previous` has the same form and is made with the previous secret, and `webhook-signature` has a signature with each, so a receiver that checks both headers accepts every delivery while it knows either secret. Two secrets are valid at a time: give the receiver the new one before you rotate again.',
       params: { id: MONITOR_ID },
       isIdempotent: true,
-      answers: [ok('The secret is rotated.', rotatedSecret)],
+      responses: [ok('The secret is rotated.', rotatedSecret)],
       handle: (request) => rotate(deps, request),
     }),
     route({
@@ -77,7 +77,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       description:
         'Sends a sample match to the webhook exactly like a real one, with the header `X-Service-Test: 1` and an id that begins with `test_`, and reports the answer of the endpoint. A success clears `webhook_failing`; a failure has no effect on it. At most five a minute per account.',
       params: { id: MONITOR_ID },
-      answers: [ok('The outcome of the test.', testDeliverySchema)],
+      responses: [ok('The outcome of the test.', testDeliverySchema)],
       async handle({ caller, id }) {
         return { status: 200, body: await testDelivery(deps, caller.accountId, id) };
       },
@@ -94,7 +94,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       params: { id: MONITOR_ID },
       query: deliveryLogQuery,
       example: { limit: 25 },
-      answers: [ok('A page of attempts.', deliveryLogPage)],
+      responses: [ok('A page of attempts.', deliveryLogPage)],
       async handle({ caller, id, query }) {
         await findMonitor(deps.pool, caller.accountId, id);
         return { status: 200, body: await readDeliveryLog(deps.pool, id, query) };
@@ -112,7 +112,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       params: { id: MONITOR_ID },
       query: eventLogQuery,
       example: { limit: 25 },
-      answers: [ok('A page of events.', eventLogPage)],
+      responses: [ok('A page of events.', eventLogPage)],
       async handle({ caller, id, query }) {
         await findMonitor(deps.pool, caller.accountId, id);
         return { status: 200, body: await readEventLogPage(deps.pool, id, query) };
@@ -129,7 +129,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
         'Queues matches whose delivery failed, was skipped or succeeded: ten a second, at most 5,000 per request. With `status` `pending` matches that wait for a later attempt are sent now. They keep their attempts and remaining retries: if this attempt fails, the next retry follows. An answer of 0 says why in `reason`. Matches beyond the daily cap are not sent. A failed resend does not count for `webhook_failing`. Repeating the request is harmless: a queued match stays queued once. Per UTC day an account may resend as many matches as all its monitors together may send, but at least 1,000; beyond that the answer is `rate_limited` until the day ends.',
       params: { id: MONITOR_ID },
       body: { schema: redeliverBody },
-      answers: [ok('The matches are queued.', redelivery)],
+      responses: [ok('The matches are queued.', redelivery)],
       async handle({ caller, id, body }) {
         return { status: 200, body: await redeliver(deps.pool, caller, { id, body }) };
       },

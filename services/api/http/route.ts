@@ -101,7 +101,7 @@ export interface RouteDocument {
   bodyLimit?: number;
   /** Whether it honours `Idempotency-Key`. */
   isIdempotent?: boolean;
-  answers: ResponseDocument[];
+  responses: ResponseDocument[];
   /** In addition to those that follow from a body, parameters of the path, `isIdempotent` and the need of a key. */
   errors?: readonly ErrorCode[];
 }
@@ -212,8 +212,8 @@ export function isPublic(route: Route | PublicRoute): route is PublicRoute {
 }
 
 /** The types that a route answers with, the default first. */
-export function typesOf({ answers }: Route): string[] {
-  return [...new Set(answers.flatMap(({ content }) => content.map(({ type = JSON_TYPE }) => type)))];
+export function typesOf({ responses }: Route): string[] {
+  return [...new Set(responses.flatMap(({ content }) => content.map(({ type = JSON_TYPE }) => type)))];
 }
 
 /** The methods that the routes of one path support, as in Allow. */

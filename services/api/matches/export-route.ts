@@ -75,7 +75,7 @@ export function exportRoute({ pool, exportTiming = TIMING }: ExportDeps): Route 
     params: { id: MONITOR_ID },
     query: matchExportQuery,
     example: { format: 'csv' },
-    answers: [
+    responses: [
       {
         status: 200,
         description: 'The file.',

@@ -49,7 +49,7 @@ export function feedRoutes(deps: FeedDeps): PublicRoute[] {
     summary: `Read the feed of a monitor ${name}`,
     description:
       'The newest 50 of the last 1,000 matches, without suppressed ones; texts are cut after 4,000 characters, and those of removed things are left out. Send `If-None-Match` with the `ETag` of the last answer. At most 30 requests a minute for each monitor. Free; no key is needed.',
-    answers: [
+    responses: [
       {
         status: 200,
         description: 'The feed.',
@@ -125,7 +125,7 @@ export function feedTokenRoutes(deps: FeedDeps): Route[] {
       description:
         "The monitor's matches for feed readers. Whoever has an address can read the newest matches of this one monitor, without a key, so keep it to yourself. It is shown only this once; another request makes new addresses, and the old ones stop working. They work until they are replaced or revoked, or the monitor is deleted. Free.",
       params: { id: MONITOR_ID },
-      answers: [
+      responses: [
         {
           status: 201,
           description: 'The addresses.',
@@ -143,7 +143,7 @@ export function feedTokenRoutes(deps: FeedDeps): Route[] {
       summary: 'Revoke the addresses of a feed',
       description: 'They are answered 404 from now on. Repeating the request is harmless.',
       params: { id: MONITOR_ID },
-      answers: [ok('The monitor has no feed.', feedRevoked)],
+      responses: [ok('The monitor has no feed.', feedRevoked)],
       handle: (request) => revoke(deps, request),
     }),
   ];

@@ -45,7 +45,7 @@ export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
     query: liveTailQuery,
     example: { after: MATCH.id },
     headers: [LAST_EVENT_ID],
-    answers: [
+    responses: [
       {
         status: 200,
         description: 'The stream is open.',

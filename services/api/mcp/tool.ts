@@ -55,7 +55,7 @@ export function routeTool({ toText, output, ...tool }: RouteTool, route: Route):
   return {
     ...tool,
     inputSchema: input,
-    outputSchema: outputSchemaOf(output ?? (route.answers[0]!.content[0]!.schema as z.ZodType)),
+    outputSchema: outputSchemaOf(output ?? (route.responses[0]!.content[0]!.schema as z.ZodType)),
     scope: requiredScope(route),
     async call({ caller, requestId, args, throwIfDisconnected }) {
       const { id, partId, named } = takeIds(route, readArguments(input, args));

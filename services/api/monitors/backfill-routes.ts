@@ -45,7 +45,7 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
       params: { id: MONITOR_ID },
       body: { schema: startBackfillBody },
       isIdempotent: true,
-      answers: [
+      responses: [
         {
           status: 202,
           description: 'The run waits for its turn. `GET` on the same path shows its progress.',
@@ -73,7 +73,7 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
       summary: 'Show the backfills of a monitor',
       description: 'The newest runs with their progress. Runs that ended are shown for 30 days. Free.',
       params: { id: MONITOR_ID },
-      answers: [ok('The runs.', backfillList)],
+      responses: [ok('The runs.', backfillList)],
       tool: {
         name: 'get_backfill',
         title: 'Progress of the backfills of a monitor',
@@ -97,7 +97,7 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
         id: MONITOR_ID,
         run_id: { description: 'Id of a backfill, `bf_…`.', example: run.id },
       },
-      answers: [ok('The run.', backfillAnswer, { cancelling: { backfill: { ...run, state: 'cancelling' } } })],
+      responses: [ok('The run.', backfillAnswer, { cancelling: { backfill: { ...run, state: 'cancelling' } } })],
       tool: {
         name: 'cancel_backfill',
         title: 'Cancel a backfill of a monitor',

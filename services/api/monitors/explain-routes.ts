@@ -57,7 +57,7 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
       params: { id: MONITOR_ID },
       query: explainQuery,
       example: { thing: 't3_1b6xk0p' },
-      answers: [ok('The explanation.', itemExplanation)],
+      responses: [ok('The explanation.', itemExplanation)],
       tool: {
         name: 'explain_match',
         title: 'Why a monitor matched something, or did not',
@@ -78,7 +78,7 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
       description:
         'For each term of a rule that is not stored: whether it occurs in the pasted text, where, and by which rule; otherwise what is nearest to it and why that does not count. The same function decides as for live matching. Texts have at most 40,000 characters. Nothing is stored. Free.',
       body: { schema: explainBody },
-      answers: [ok('The explanation. `history` is empty.', ruleExplanation)],
+      responses: [ok('The explanation. `history` is empty.', ruleExplanation)],
       tool: {
         name: 'explain_rule',
         title: 'Try a rule on a text',

@@ -87,7 +87,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
         },
       },
       isIdempotent: true,
-      answers: [
+      responses: [
         {
           status: 201,
           description: 'The monitor is running. `webhook_secret` is shown only this once.',
@@ -120,7 +120,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       tag: 'Monitors',
       summary: 'List monitors',
       description: 'The monitors of the account, without deleted ones, and what its plan allows.',
-      answers: [ok('The monitors.', monitorList)],
+      responses: [ok('The monitors.', monitorList)],
       tool: {
         name: 'list_monitors',
         title: 'List monitors',
@@ -142,7 +142,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       description:
         'For people who write a rule as text, such as `rust OR "memory safety" sub:-rustjerk`: returns the fields of `POST /v1/monitors` that it means. Nothing is stored. A text that has no such meaning is refused: `position` says where, in UTF-16 code units, and the message shows the line with a caret under the place. Terms: `word`, `"some words"`, `word*` (prefix), `=Word` (letters as written), `title:word`; join them with `OR`, and groups of which each must occur with `AND`: `rust AND (hiring OR job)`. Excluded: `-word`. For the whole rule: `in:title,body`, `sub:a,b`, `sub:-a`, `author:a`, `author:-a`, `lang:en,de`, `is:post`, `is:comment`, `nsfw:yes`, `once:thread`. Free.',
       body: { schema: parseQueryBody },
-      answers: [ok('The settings; those with their usual value are absent.', parsedQuery)],
+      responses: [ok('The settings; those with their usual value are absent.', parsedQuery)],
       handle: parse,
     }),
     route({
@@ -155,7 +155,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       description:
         'A monitor, how much it matched recently (`stats`), and whether its matches reach the webhook now (`delivery`). Watch `delivery.state`: an endpoint that is down shows as `retrying` after its first failed attempt and as `failing` 10 minutes later, long before `webhook_failing` is set. `POST …/redeliver` brings back what failed.',
       params: { id: MONITOR_ID },
-      answers: [ok('The monitor.', monitorWithStats)],
+      responses: [ok('The monitor.', monitorWithStats)],
       handle: on(show),
     }),
     route({
@@ -169,7 +169,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
         'Changes the given fields and keeps the others. New keywords apply to everything posted after the answer. `null` or an empty list removes a condition such as `terms` or `authors`; the limits hold for the monitor as it is after the change. A null or empty `webhook_url` removes the webhook; a new one clears `webhook_failing`. `warnings` is about the rule as it is after the change. A rule may change 1,000 times in 24 hours (`rate_limited`).',
       params: { id: MONITOR_ID },
       body: { schema: patchMonitorBody },
-      answers: [ok('The updated monitor.', updatedMonitor)],
+      responses: [ok('The updated monitor.', updatedMonitor)],
       tool: {
         name: 'update_monitor',
         title: 'Change a monitor',
@@ -190,7 +190,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       description:
         'Permanent. Charging stops at once; the day already paid for is not refunded. Repeating the request is harmless.',
       params: { id: MONITOR_ID },
-      answers: [ok('The monitor is deleted.', monitorDeleted)],
+      responses: [ok('The monitor is deleted.', monitorDeleted)],
       handle: on(remove),
     }),
     route({
@@ -203,7 +203,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       description:
         'Matching and charging stop at once; the day already paid for is not refunded. Repeating the request is harmless.',
       params: { id: MONITOR_ID },
-      answers: [ok('The monitor is paused.', monitorPaused)],
+      responses: [ok('The monitor is paused.', monitorPaused)],
       tool: {
         name: 'pause_monitor',
         title: 'Pause a monitor',
@@ -224,7 +224,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
         'Charges 10 credits for the next 24 hours. A monitor that is already running stays unchanged and costs nothing.',
       params: { id: MONITOR_ID },
       isIdempotent: true,
-      answers: [{ ...ok('The monitor is running.', monitorAnswer), headers: CHARGED }],
+      responses: [{ ...ok('The monitor is running.', monitorAnswer), headers: CHARGED }],
       errors: ['insufficient_credits'],
       tool: {
         name: 'resume_monitor',
@@ -247,7 +247,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       params: { id: MONITOR_ID },
       query: matchPageQuery,
       example: { order: 'oldest', limit: 100 },
-      answers: [ok('A page of matches.', matchPage)],
+      responses: [ok('A page of matches.', matchPage)],
       tool: {
         name: 'get_monitor_matches',
         title: 'Matches of a monitor',

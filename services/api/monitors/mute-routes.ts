@@ -41,7 +41,7 @@ export function muteRoutes(deps: MuteDeps): Route[] {
       summary: 'List the mutes of a monitor',
       description: 'The communities, accounts and threads whose posts and comments the monitor does not record.',
       params: { id: MONITOR_ID },
-      answers: [ok('All mutes.', muteList)],
+      responses: [ok('All mutes.', muteList)],
       tool: {
         name: 'list_mutes',
         title: 'List the mutes of a monitor',
@@ -62,7 +62,7 @@ export function muteRoutes(deps: MuteDeps): Route[] {
         'Once this is answered, the monitor records nothing of it: no match, no delivery, nothing counted. Matches that were recorded before stay. In contrast to a change of the rule it takes effect also for what is already under way. At most 500 a monitor. Repeating the request is harmless. Free.',
       params: { id: MONITOR_ID },
       body: { schema: createMuteBody },
-      answers: [
+      responses: [
         { ...ok('It is muted.', muteAnswer), status: 201 },
         ok('It was muted already; the answer is the mute that exists.', muteAnswer),
       ],
@@ -89,7 +89,7 @@ export function muteRoutes(deps: MuteDeps): Route[] {
         id: MONITOR_ID,
         mute_id: { description: 'Id of a mute, `mute_…`.', example: exampleOf(monitorMute.shape.id) },
       },
-      answers: [ok('The mute is deleted.', muteDeleted)],
+      responses: [ok('The mute is deleted.', muteDeleted)],
       tool: {
         name: 'remove_mute',
         title: 'Remove a mute',

@@ -57,7 +57,7 @@ export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
       summary: 'See what a monitor would have found',
       description: `The exact matches of a rule that is not stored, over the last days of the archive: counts, the newest 20 with the places of their terms, the days on which the plan's daily cap would have been exceeded, what 30 days cost, warnings and suggestions. The function that matches live decides here too. The archive is read newest first for at most 10 s: \`exact_from\` says how far back everything was counted. With \`Accept: text/event-stream\` it is read for a minute; \`event: progress\` comes after each part and \`event: result\` at last, or \`event: error\` with the error. ${LIMITS}`,
       body: { schema: previewBody },
-      answers: [
+      responses: [
         {
           status: 200,
           description: 'What it would have found.',
@@ -88,7 +88,7 @@ export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
       description: `Compares the monitor's rule with the rule that the change would make, over the last days of the archive, in one pass. What the monitor has muted is neither gained nor lost. Read as for a preview: \`exact_from\` says how far back everything was compared. ${LIMITS}`,
       params: { id: MONITOR_ID },
       body: { schema: diffBody },
-      answers: [ok('The differences.', diffAnswer)],
+      responses: [ok('The differences.', diffAnswer)],
       errors: ['service_unavailable'],
       handle: (request) => diff(deps, request),
     }),

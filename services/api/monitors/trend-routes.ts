@@ -63,7 +63,7 @@ export function trendRoutes(deps: TrendDeps): Route[] {
       params: { id: MONITOR_ID },
       query: timeseriesQuery,
       example: { interval: 'hour', by: 'subreddit' },
-      answers: [ok('The counts.', timeseries)],
+      responses: [ok('The counts.', timeseries)],
       tool: {
         name: 'get_monitor_timeseries',
         title: 'Matches of a monitor over time',
@@ -86,7 +86,7 @@ export function trendRoutes(deps: TrendDeps): Route[] {
       params: { id: MONITOR_ID },
       query: latencyQuery,
       example: { days: 7 },
-      answers: [ok('The days.', latency)],
+      responses: [ok('The days.', latency)],
       handle: (request) => showLatency(deps, queryArchive, request),
     }),
   ];

@@ -128,11 +128,8 @@ function operationOf(
     ...(route.isIdempotent === true ? (['idempotency_conflict'] as const) : []),
     ...(route.errors ?? []),
   ];
-  const { responses, components } = errorResponsesOf(errors, isPublic(route));
-  const answers = route.answers.map((answer): [string, ResponseObject] => [
-    String(answer.status),
-    responseOf(answer, route, schemas),
-  ]);
+  const { responses: refusals, components } = errorResponsesOf(errors, isPublic(route));
+  const responses = route.responses.map((one) => [String(one.status), responseOf(one, route, schemas)] as const);
   const operation: Operation = {
     operationId: route.operationId,
     tags: [route.tag],
@@ -147,7 +144,7 @@ function operationOf(
     ...(route.body === undefined
       ? {}
       : { requestBody: { required: route.method !== 'patch', content: contentOf([route.body], 'input', schemas) } }),
-    responses: { ...Object.fromEntries(answers), ...responses },
+    responses: { ...Object.fromEntries(responses), ...refusals },
   };
   return { operation, components };
 }

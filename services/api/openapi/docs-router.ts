@@ -15,7 +15,7 @@ export function openApiRoute(routes: readonly (Route | PublicRoute)[], baseUrl: 
     tag: 'Operations',
     summary: 'Get this document',
     description: 'The API as an OpenAPI 3.1 document. `/docs` shows it to people.',
-    answers: [
+    responses: [
       {
         status: 200,
         description: 'The document.',

@@ -51,14 +51,14 @@ export function readingDocument(
   content: Content[],
   tiers: readonly string[],
   { errors = [], headers = [] }: { errors?: readonly ErrorCode[]; headers?: HeaderUse[] } = {},
-): Pick<Route, 'method' | 'scope' | 'charges' | 'tag' | 'answers' | 'errors'> {
+): Pick<Route, 'method' | 'scope' | 'charges' | 'tag' | 'responses' | 'errors'> {
   const always: HeaderUse[] = [{ name: 'X-Credits-Used' }, { name: 'X-Cache-Tier', values: tiers }, { name: 'Age' }];
   return {
     method: 'get',
     scope: 'forum:read',
     charges: true,
     tag: 'Reading',
-    answers: [{ status: 200, description: 'The requested content.', content, headers: [...always, ...headers] }],
+    responses: [{ status: 200, description: 'The requested content.', content, headers: [...always, ...headers] }],
     errors: [...READING_ERRORS, ...errors],
   };
 }

@@ -66,7 +66,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       description:
         'Mails a 6-digit code that is valid for 10 minutes. The answer is the same whether or not the mailbox has an account. After too many wrong codes for a mailbox (6 in 24 hours, 12 in 30 days) the mail has a link instead: its page opens the account and shows the key only to the person who reads the mail. A body has at most 4 KiB. A mailbox gets at most 5 codes an hour and 10 a day for one network, and 10 an hour and 20 a day in all. A network of clients (an IPv4 /24, an IPv6 /64) gets 20 an hour and 100 a day, a /56 twice and a /48 four times as many.',
       body: { schema: schemas.signupBody },
-      answers: [ok('The code was mailed.', schemas.codeSent)],
+      responses: [ok('The code was mailed.', schemas.codeSent)],
       errors: ['internal_error', 'agent_signup_disabled', ...WHEN_MAILED],
       before: [noStore, refuseIfDisabled(deps)],
       async answer(request, response) {
@@ -86,7 +86,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       description:
         'Opens an account without a pack, and shows its key only this once: keep it out of chat transcripts. A mailbox gets free credits once; plus tags and, at providers that ignore them, dots do not make another mailbox. Except at large mail providers, at most three new accounts per domain get them within 24 hours. After three wrong codes start over; `too_many_attempts` is also the answer when a code is not judged because too many were tried for the mailbox.',
       body: { schema: schemas.verifyBody },
-      answers: [
+      responses: [
         {
           status: 201,
           description: 'The account is open.',
@@ -116,7 +116,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       description:
         'For lost keys, and for accounts that were opened without one by signing in for the tool server. Mails a 6-digit code that is valid for 10 minutes. The answer and the mail are the same whether or not the mailbox has an account. The limits are those of sign-up, and shared with it. It works when sign-up is disabled, too.',
       body: { schema: schemas.recoverBody },
-      answers: [ok('The code was mailed.', schemas.recoverySent)],
+      responses: [ok('The code was mailed.', schemas.recoverySent)],
       errors: ['internal_error', ...WHEN_MAILED],
       before: [noStore],
       async answer(request, response) {
@@ -136,7 +136,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       description:
         'Creates a key with all permissions for the account that was opened with exactly this address, and shows it only this once. A notice is mailed to the address. Other keys keep working: list and revoke them with the new key. A code works once. After three wrong codes start over.',
       body: { schema: schemas.recoverVerifyBody },
-      answers: [
+      responses: [
         {
           status: 201,
           description: 'The key.',
