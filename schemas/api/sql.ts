@@ -26,7 +26,7 @@ export const sqlAnswer = z
   .strictObject({
     columns: z
       .array(z.strictObject({ name: z.string(), type: z.string() }))
-      .describe('Names and types (of ClickHouse) of the columns.')
+      .describe('Names of the columns, and their types in DuckDB.')
       .meta(
         example([
           { name: 'subreddit', type: 'VARCHAR' },

@@ -43,7 +43,7 @@ export function healthRoutes(ready: () => Promise<Readiness>, logger: Logger): P
       description: 'Answers as long as the process runs, whatever state its parts are in.',
       responses: [ok('The process is running.', health)],
       errors: ['invalid_request'],
-      answer(_request, response) {
+      respond(_request, response) {
         response.json({ status: 'ok' });
       },
     },
@@ -66,7 +66,7 @@ export function healthRoutes(ready: () => Promise<Readiness>, logger: Logger): P
         },
       ],
       errors: ['invalid_request'],
-      async answer(_request, response) {
+      async respond(_request, response) {
         let found: Readiness;
         try {
           found = await shared();
@@ -125,7 +125,7 @@ export function statusRoute(report: StatusReporter): PublicRoute {
       },
     ],
     errors: ['invalid_request'],
-    async answer(_request, response) {
+    async respond(_request, response) {
       const status = await report();
       response.status(status.status === 'down' ? 503 : 200).json(status);
     },

@@ -121,7 +121,7 @@ export interface PublicRoute extends RouteDocument {
   before?: RequestHandler[];
   /** Whether it is served at the application's address, which may differ from the API's. */
   isOfApp?: boolean;
-  answer: RequestHandler;
+  respond: RequestHandler;
 }
 
 type Parsed<S> = S extends z.ZodType ? z.output<S> : unknown;
@@ -193,7 +193,7 @@ export function createRouter(routes: readonly (Route | PublicRoute)[], callerOf:
       ...(isPublic(route) ? (route.before ?? []) : [refuseOtherAccepts(typesOf(route))]),
       ...(route.query === undefined ? [refuseParameters] : []),
       ...(route.body === undefined ? [] : jsonBody(route.bodyLimit ?? BODY_LIMIT)),
-      isPublic(route) ? route.answer : respondWith(route, callerOf),
+      isPublic(route) ? route.respond : respondWith(route, callerOf),
     );
   };
   // Path by path, literal segments before parameters, so that each path refuses its other methods itself.
@@ -208,7 +208,7 @@ export function createRouter(routes: readonly (Route | PublicRoute)[], callerOf:
 }
 
 export function isPublic(route: Route | PublicRoute): route is PublicRoute {
-  return 'answer' in route;
+  return 'respond' in route;
 }
 
 /** The types that a route answers with, the default first. */

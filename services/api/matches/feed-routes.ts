@@ -64,7 +64,7 @@ export function feedRoutes(deps: FeedDeps): PublicRoute[] {
       },
     ],
     errors: ['invalid_request', 'not_found', 'rate_limited', 'internal_error'],
-    answer: answerIn(format, deps),
+    respond: answerIn(format, deps),
   });
   return [
     declared('atom', 'in Atom', {

@@ -32,7 +32,7 @@ export function openApiRoute(routes: readonly (Route | PublicRoute)[], baseUrl: 
       },
     ],
     errors: ['invalid_request'],
-    answer(_request, response) {
+    respond(_request, response) {
       response.set({ ETag: etag, 'Cache-Control': 'public, max-age=300' });
       // Express answers 304 when the client has this version.
       response.type('json').send(bytes);

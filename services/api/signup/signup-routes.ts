@@ -69,7 +69,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       responses: [ok('The code was mailed.', schemas.codeSent)],
       errors: ['internal_error', 'agent_signup_disabled', ...WHEN_MAILED],
       before: [noStore, refuseIfDisabled(deps)],
-      async answer(request, response) {
+      async respond(request, response) {
         const token = await requestCode(request.body, request.ip);
         const answer: schemas.CodeSent = {
           ...codeSent('signup_token', `${appUrl}/api/agent/verify`),
@@ -103,7 +103,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
         'account_exists',
       ],
       before: [noStore, refuseIfDisabled(deps)],
-      async answer(request, response) {
+      async respond(request, response) {
         const created = await verifyCode(request.body);
         response.status(201).json(created);
       },
@@ -119,7 +119,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       responses: [ok('The code was mailed.', schemas.recoverySent)],
       errors: ['internal_error', ...WHEN_MAILED],
       before: [noStore],
-      async answer(request, response) {
+      async respond(request, response) {
         const token = await requestRecovery(request.body, request.ip);
         const answer: schemas.RecoverySent = {
           ...codeSent('recovery_token', `${appUrl}/api/agent/recover/verify`),
@@ -153,7 +153,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
         'not_found',
       ],
       before: [noStore],
-      async answer(request, response) {
+      async respond(request, response) {
         const recovered = await recoverKey(request.body);
         response.status(201).json(recovered);
       },
