@@ -31,11 +31,11 @@ test('only programs end the process', () => {
   expect(productFiles().filter((file) => !allowed.test(file) && /process\.exit\(/.test(read(file)))).toEqual([]);
 });
 
-test('the table in README.md has every environment variable that the configuration reads, and no other', () => {
+test('the table of settings has every environment variable that the configuration reads, and no other', () => {
   const variables =
     /const VARIABLES = z\.object\(\{\n([^]*?)\n\}\);/.exec(read('shared/runtime/environment.ts'))?.[1] ?? '';
   const readNames = [...variables.matchAll(/^ {2}([A-Z_\d]+):/gm)].map(([, name]) => name!);
-  const rows = /\n\| name +\| default[^\n]*\n\|[^\n]*\n((?:\|[^\n]*\n)+)/.exec(read('README.md'))?.[1] ?? '';
+  const rows = /\n\| name +\| default[^\n]*\n\|[^\n]*\n((?:\|[^\n]*\n)+)/.exec(read('docs/reference/configuration.md'))?.[1] ?? '';
   const documented = rows
     .split('\n')
     .flatMap((row) => row.split('|')[1]?.split(',') ?? [])

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Browser } from '../../support/clients/oauth-browser.ts';
@@ -9,7 +9,10 @@ import { freePort } from '../../support/fixtures/free-port.ts';
 import { Installation } from '../../support/children/installation.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+/** The README and the guides: every command in them is run here. */
+const PAGES = ['README.md', ...globSync('docs/guide/*.md', { cwd: ROOT })]
+  .map((page) => readFileSync(join(ROOT, page), 'utf8'))
+  .join('\n');
 const MATCHES_ASKED = 'curl -s "$API/v1/monitors/$MONITOR/matches?limit=1" -H "Authorization: Bearer $KEY"';
 const STREAM_ASKED = 'curl -sN --max-time 5 "$API/v1/monitors/$MONITOR/stream" -H "Authorization: Bearer $KEY"';
 let installation: Installation;
@@ -24,10 +27,10 @@ afterAll(async () => {
   await installation.remove();
 });
 
-/** Returns the fenced block of the README that follows a marker. */
+/** Returns the fenced block that follows a marker. */
 function block(marker: string): string {
-  const found = new RegExp(`<!-- ${marker} -->\\s*\`\`\`\\w+\\n([^]*?)\`\`\``).exec(README);
-  if (!found) throw new Error(`the README has no block ${marker}`);
+  const found = new RegExp(`<!-- ${marker} -->\\s*\`\`\`\\w+\\n([^]*?)\`\`\``).exec(PAGES);
+  if (!found) throw new Error(`no page has a block ${marker}`);
   return found[1]!;
 }
 
@@ -195,7 +198,7 @@ test('the commands about the account and about sign-up work as written', async (
   });
 });
 
-test('the receiver of the README verifies and prints a match within seconds', async () => {
+test('the receiver of the guide verifies and prints a match within seconds', async () => {
   const port = await freePort();
   const [created] = documents(walk(['walk-through:1', 'walk-through:5'], port));
   const begun = Date.now();

@@ -34,8 +34,8 @@ interface Example {
 
 const EXAMPLES: Example[] = [
   {
-    name: 'Node, in the README',
-    readme: 'README.md',
+    name: 'Node, in the guide',
+    readme: 'docs/guide/webhooks.md',
     block: /<!-- receiver -->\s*```js\n([^]*?)```/,
     port: '9000',
     file: 'receiver.mjs',

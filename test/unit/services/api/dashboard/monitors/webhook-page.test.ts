@@ -8,9 +8,9 @@ const read = (path: string) => readFileSync(join(import.meta.dirname, '../../../
 /** The tests of webhooks run the examples of the documentation. */
 test('the receivers are those of the documentation, with a comment about the monitor', () => {
   const [node, python] = receiverCode({ name: 'Rust', webhookUrl: 'https://hooks.example.com/secret-path' });
-  const inReadme = /<!-- receiver -->\s*```js\n.*\n([^]*?)```/.exec(read('README.md'))![1]!;
+  const inGuide = /<!-- receiver -->\s*```js\n.*\n([^]*?)```/.exec(read('docs/guide/webhooks.md'))![1]!;
   const inDeliverer = /```python\n([^]*?)```/.exec(read('services/deliverer/README.md'))![1]!;
-  expect(node!.code).toBe(`// Receives the matches of Rust at hooks.example.com\n${inReadme}`);
+  expect(node!.code).toBe(`// Receives the matches of Rust at hooks.example.com\n${inGuide}`);
   expect(python!.code).toBe(`# Receives the matches of Rust at hooks.example.com\n${inDeliverer}`);
 });
 
