@@ -5,7 +5,7 @@ export const UNDECIDED_LANGUAGE = 'und';
 
 /**
  * The languages that are told apart, as ISO 639-1 codes in alphabetical order. A test compares them with those of the
- * detector (`services/crawler`).
+ * detector (`shared/crawl/load-language-detector.ts`).
  */
 export const ITEM_LANGUAGES: readonly string[] = (
   'am ar az be bg bn ca cs da de el en es et eu fa fi fr gu he hi hr hu hy is it ja ka kn ko ku lo lt lv ml mr ms nl ' +

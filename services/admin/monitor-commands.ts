@@ -138,7 +138,7 @@ export const addCommands: AddCommands = (program, actions) => {
   noun
     .command('reset-day')
     .description(
-      'return monitors to the present UTC day, where a clock that was ahead left a later one; their daily cap begins anew',
+      'reset monitors whose daily counter is of a future day, because the clock had run ahead, to today (UTC); their daily cap restarts',
     )
     .option('--monitor <monitor_id>', 'only this one; default: every monitor that counts on a future day', monitorId)
     .addHelpText('after', examples('monitor reset-day', 'monitor reset-day --monitor mon_1a2b3c4d5e6f'))
@@ -199,7 +199,7 @@ async function requireLockedMonitor(db: Queryable, id: string): Promise<OwnedMon
   return requireMonitor(db, id);
 }
 
-/** Only the kind of the webhook: the URL of a chat is a secret. */
+/** Shows the webhook's kind and host, never its URL: the URL of a chat is a secret. */
 function monitorLine({ accountId, monitor }: OwnedMonitor): object {
   const { id: monitor_id, webhookUrl, refinements, threadOnce, ...rest } = monitor;
   const conditions = refinementsResource(refinements, threadOnce);
@@ -340,7 +340,7 @@ async function retry(
   return [{ monitor_id: monitor, queued: await queueFailed(pool, monitor, since), hastened }];
 }
 
-/** A line for each monitor that has some, and the sum. @param chosen undefined: all monitors */
+/** Yields a line for each monitor with failed deliveries, then the totals. @param chosen undefined: all monitors */
 async function* queueAll(pool: Pool, chosen: string[] | undefined, since: Date): AsyncIterable<object> {
   const total = { monitors: 0, queued: 0 };
   for await (const id of withFailed(pool, chosen, since)) {

@@ -15,7 +15,7 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
   const topics = program.command('topics');
   topics
     .command('list')
-    .description('print each topic, its partitions, and how many records each group has before it')
+    .description('print each topic, its partitions, and the lag of each consumer group')
     .addHelpText('after', examples('topics list'))
     .action(table(listTopics));
   topics
@@ -76,7 +76,7 @@ async function raise(
 }
 
 /**
- * A broker without these topics would be asked for them again and again, as if it were starting.
+ * Fails at once when a topic is missing: the client would retry, as if the broker were still starting.
  *
  * @param topics without the prefix
  * @throws AdminError that names those that do not exist
@@ -99,7 +99,7 @@ async function shareOut(
   { kafka, prefix }: Installation,
   { from, to }: { from: number; to: number },
 ): Promise<object[]> {
-  if (from === to) throw new AdminError('--to: must be another number than --from.');
+  if (from === to) throw new AdminError('--to: must differ from --from.');
   const [before, after] = [matcherGroups(from), matcherGroups(to)];
   const connected = (await connectedGroups(kafka, prefix)).filter((group) => [...before, ...after].includes(group));
   if (connected.length > 0) {

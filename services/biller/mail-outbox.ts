@@ -6,14 +6,14 @@ import type { Pool, Queryable } from '../../shared/postgres/pool.ts';
 import { delay } from '../../shared/runtime/clock.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { keepMail, leaseMails, settleMail } from '../../shared/notices/outboxes.ts';
+import { renewMailLease, leaseMails, settleMail } from '../../shared/notices/outboxes.ts';
 import type { LeasedMail, MailOutcome, Outbox } from '../../shared/notices/outboxes.ts';
 
 /** Mails at the same time: a slow mail server delays ten mails by the 15 s that one may take. */
 const MAILS_AT_ONCE = 10;
 /** Longer than a mail may take, and the statements around it. */
 const LEASE_SECONDS = 60;
-/** A part of a process has 10 s to stop. */
+/** Well within the 10 s that each part of a process has to stop. */
 const STOP_MS = 6_000;
 
 export interface MailingDeps {
@@ -78,7 +78,7 @@ async function sendMail<Content>(
   const composed = to === undefined ? undefined : await mailing.compose(mail, to);
   if (composed === undefined) return settle(deps, mailing, mail, 'unwanted');
   // PostgreSQL may have been slow: another process may have it by now.
-  if (!(await keepMail(deps.pool, mailing.outbox, mail.leaseToken, LEASE_SECONDS))) return;
+  if (!(await renewMailLease(deps.pool, mailing.outbox, mail.leaseToken, LEASE_SECONDS))) return;
   try {
     await mailer.send(composed);
   } catch (error) {
@@ -86,7 +86,10 @@ async function sendMail<Content>(
     const kind = mailing.kindOf(mail.content);
     metrics.notices.inc({ kind, outcome: 'failed' });
     const { failure, smtpStatus } = error;
-    logger.warn({ account_id: mail.accountId, notice: kind, failure, smtpStatus }, 'a mail waits');
+    logger.warn(
+      { account_id: mail.accountId, notice: kind, failure, smtpStatus },
+      'a mail could not be sent; it is retried when its lease ends',
+    );
     return;
   }
   await settle(deps, mailing, mail, 'sent');

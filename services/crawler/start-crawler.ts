@@ -14,6 +14,7 @@ import { isPostgresUnavailable } from '../../shared/postgres/postgres-unavailabl
 import { CallBatcher } from '../../shared/runtime/call-batcher.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { ConfigError } from '../../shared/runtime/config.ts';
+import { SOURCE_NAMES } from '../../shared/runtime/environment.ts';
 import { toError } from '../../shared/runtime/errors.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -284,14 +285,18 @@ export type SourcePlan =
  */
 export function planSources(names: readonly string[]): SourcePlan[] {
   const listings = names.includes('post-ids') ? [ALL_COMMENTS] : [ALL_COMMENTS, POSTS];
+  const plans: Record<(typeof SOURCE_NAMES)[number], SourcePlan[]> = {
+    'post-ids': [{ kind: 'ids', ids: POST_IDS }],
+    'comment-ids': [{ kind: 'ids', ids: COMMENT_IDS }],
+    listings: [...listings.map((listing) => ({ kind: 'listing' as const, listing })), ...GROUPS],
+    threads: SWEEPS.map((sweep) => ({ kind: 'sweep', sweep })),
+  };
   return [...new Set(names)].flatMap((name): SourcePlan[] => {
-    if (name === 'post-ids') return [{ kind: 'ids', ids: POST_IDS }];
-    if (name === 'comment-ids') return [{ kind: 'ids', ids: COMMENT_IDS }];
-    if (name === 'listings') return [...listings.map((listing) => ({ kind: 'listing' as const, listing })), ...GROUPS];
-    if (name === 'threads') return SWEEPS.map((sweep) => ({ kind: 'sweep', sweep }));
     if (name.startsWith(REPLAY)) return [{ kind: 'replay', replay: parseReplayPlan(name.slice(REPLAY.length)) }];
-    throw new ConfigError(
-      `CRAWL_SOURCES: ${name} is unknown; use post-ids, comment-ids, listings, threads or replay:FILE`,
-    );
+    const known = SOURCE_NAMES.find((one) => one === name);
+    if (known === undefined) {
+      throw new ConfigError(`CRAWL_SOURCES: ${name} is unknown; use ${SOURCE_NAMES.join(', ')} or replay:FILE`);
+    }
+    return plans[known];
   });
 }

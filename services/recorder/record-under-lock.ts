@@ -20,7 +20,7 @@ import type {
   RejectionReason,
 } from '../../shared/matches/rules/match-decision.ts';
 import { findMutes } from '../../shared/monitors/monitors.ts';
-import type { AskedMute } from '../../shared/monitors/monitors.ts';
+import type { MuteKey } from '../../shared/monitors/monitors.ts';
 import type { Queryable } from '../../shared/postgres/pool.ts';
 import { storableText } from '../../shared/postgres/sql.ts';
 import type { RecordBatchDeps } from './record-batch.ts';
@@ -253,14 +253,14 @@ async function readStarts(db: Queryable, candidates: readonly Candidate[]): Prom
 /** Whether a candidate of these is muted; false for others. */
 async function readMutes(db: Queryable, candidates: readonly Candidate[]): Promise<(candidate: Candidate) => boolean> {
   if (candidates.length === 0) return () => false;
-  const key = ({ monitorId, kind, value }: AskedMute) => `${monitorId} ${kind} ${value}`;
+  const key = ({ monitorId, kind, value }: MuteKey) => `${monitorId} ${kind} ${value}`;
   const asked = new Map(candidates.flatMap(mutesOf).map((mute) => [key(mute), mute]));
   const found = new Set((await findMutes(db, [...asked.values()])).map(key));
   return (candidate) => found.size > 0 && mutesOf(candidate).some((mute) => found.has(key(mute)));
 }
 
 /** The mutes that a candidate must not have. Names compare in any case, like those of a rule. */
-function mutesOf({ monitor_id: monitorId, item }: Candidate): AskedMute[] {
+function mutesOf({ monitor_id: monitorId, item }: Candidate): MuteKey[] {
   return [
     { monitorId, kind: 'subreddit', value: storableText(item.subreddit).toLowerCase() },
     { monitorId, kind: 'author', value: storableText(item.author).toLowerCase() },

@@ -94,7 +94,7 @@ const MONITORS = sql`
   LEFT JOIN monitor_counters c ON c.monitor_id = m.id
   LEFT JOIN monitor_health h ON h.monitor_id = m.id`;
 
-/** An account's monitor in any state, deleted too; undefined for one of somebody else's. */
+/** An account's monitor in any state, deleted too; undefined when another account owns it. */
 export async function readMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor | undefined> {
   return readRow<StoredMonitor>(db, 'read-monitor')`
     ${MONITORS}
@@ -257,7 +257,7 @@ export interface StoredMonitorStats {
   deliveryFailures24h: number;
 }
 
-/** Matches come from the daily counters; an index has the failed attempts. */
+/** Matches come from the daily counters; failed attempts are counted by an index. */
 export async function readMonitorStats(db: Queryable, monitorId: string): Promise<StoredMonitorStats> {
   return readOne<StoredMonitorStats>(db)`
     WITH today AS (SELECT ((SELECT service_now()) AT TIME ZONE 'UTC')::date AS day)
@@ -304,8 +304,8 @@ export async function deleteMute(db: Queryable, monitorId: string, id: string): 
   return isChanged(db)`DELETE FROM monitor_mutes WHERE monitor_id = ${monitorId} AND id = ${id}`;
 }
 
-/** What a mute of a monitor would have to be. */
-export interface AskedMute {
+/** A mute to look up. */
+export interface MuteKey {
   monitorId: string;
   kind: 'subreddit' | 'author' | 'thread';
   /** As it is stored: a name in lower case, a post's id with t3_. */
@@ -316,9 +316,9 @@ export interface AskedMute {
  * Finds which of the given mutes exist. Run it after the monitors' lock: whoever adds or deletes a mute takes the lock
  * first.
  */
-export async function findMutes(db: Queryable, asked: readonly AskedMute[]): Promise<AskedMute[]> {
+export async function findMutes(db: Queryable, asked: readonly MuteKey[]): Promise<MuteKey[]> {
   // LIMIT keeps it at a probe of the primary key for each, however many mutes there are.
-  return readRows<AskedMute>(db, 'recording-find-mutes')`
+  return readRows<MuteKey>(db, 'recording-find-mutes')`
     SELECT asked.monitor_id AS "monitorId", asked.kind, asked.value
     FROM unnest(${asked.map(({ monitorId }) => monitorId)}::text[], ${asked.map(({ kind }) => kind)}::text[],
       ${asked.map(({ value }) => value)}::text[]) AS asked (monitor_id, kind, value)

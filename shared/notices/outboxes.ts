@@ -58,7 +58,12 @@ export async function leaseMails<Content>(
 }
 
 /** Prolongs the lease of a mail. Returns false when it was lost: another process has the mail. */
-export async function keepMail(db: Queryable, outbox: Outbox, leaseToken: string, seconds: number): Promise<boolean> {
+export async function renewMailLease(
+  db: Queryable,
+  outbox: Outbox,
+  leaseToken: string,
+  seconds: number,
+): Promise<boolean> {
   const { rowCount } = await db.query(
     `UPDATE ${outbox} SET next_attempt_at = greatest(next_attempt_at, service_now() + make_interval(secs => $2))
      WHERE lease_token = $1 AND outcome IS NULL`,

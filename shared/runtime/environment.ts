@@ -19,7 +19,9 @@ import {
   wholeNumber,
 } from './setting-schemas.ts';
 
-const CRAWL_SOURCE = /^(post-ids|comment-ids|listings|threads|replay:.+)$/;
+/** What CRAWL_SOURCES may name, besides `replay:FILE`. */
+export const SOURCE_NAMES = ['post-ids', 'comment-ids', 'listings', 'threads'] as const;
+const isSource = (name: string) => SOURCE_NAMES.some((one) => one === name) || /^replay:.+$/.test(name);
 const BROKERS = 'must be host:port or kafka://user:password@host:port, separated by commas';
 /** A declared topic and its number of partitions, up to 10,000. */
 const TOPIC_PARTITIONS = new RegExp(`^(${TOPICS.map(({ name }) => name).join('|')})=([1-9]\\d{0,3}|10000)$`);
@@ -102,9 +104,11 @@ export const VARIABLES = z.object({
   UPSTREAM_LIVE_SHARE: decimal(0, 100).default(60),
   UPSTREAM_READING_SHARE: decimal(0, 100).default(20),
   UPSTREAM_AUDIT_SHARE: decimal(0, 100).default(2),
-  CRAWL_SOURCES: list(
-    z.string().regex(CRAWL_SOURCE, 'may name post-ids, comment-ids, listings, threads and replay:FILE'),
-  ).default(['post-ids', 'listings', 'threads']),
+  CRAWL_SOURCES: list(z.string().refine(isSource, `may name ${SOURCE_NAMES.join(', ')} and replay:FILE`)).default([
+    'post-ids',
+    'listings',
+    'threads',
+  ]),
   REPLAY_MOST_LAG: wholeNumber(1, 1_000_000_000).default(10_000),
   SIMULATOR_RATE: decimal(0, 20_000).default(20),
   MATCHER_SHARDS: wholeNumber(1, MOST_SHARDS).default(1),

@@ -39,7 +39,7 @@ export interface ResourceProtection {
 const BODY_LIMIT = 256 * 1024;
 /** Largest body that is read before the caller is authenticated. */
 const UNAUTHENTICATED_BODY_LIMIT = 16 * 1024;
-/** Messages of an account that call no tool. */
+/** For each account, of messages that are no tool calls. */
 const MESSAGE_LIMIT = { max: 10, seconds: 1 };
 const OPTIONAL = new Set(['arguments', 'cursor', 'capabilities']);
 /** Messages per batch: each may be a call whose response has megabytes. */

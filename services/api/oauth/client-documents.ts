@@ -80,8 +80,10 @@ async function fetchDocument(egress: EgressClient, id: string): Promise<string> 
   });
   if (answer.error === 'blocked_address') throw new errors.InvalidClient('client_id must be a public address');
   if (answer.error !== null) throw unavailable(`it cannot be reached: ${answer.error}`);
-  if (answer.status >= 500 || answer.status === 429) throw unavailable(`it was answered with status ${answer.status}`);
-  if (answer.status !== 200) throw new errors.InvalidClient(`client_id was answered with status ${answer.status}`);
+  if (answer.status >= 500 || answer.status === 429)
+    throw unavailable(`the server responded with status ${answer.status}`);
+  if (answer.status !== 200)
+    throw new errors.InvalidClient(`client_id: the server responded with status ${answer.status}`);
   return answer.bodyExcerpt;
 }
 
@@ -99,7 +101,9 @@ function readDocument(id: string, text: string): ClientMetadata {
   const parsed = documentSchema.safeParse(document, { error: validationMessage });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw new errors.InvalidClient(`The document at client_id: ${issue!.path.join('.') || 'it'}: ${issue!.message}`);
+    throw new errors.InvalidClient(
+      `The document at client_id: ${[issue!.path.join('.'), issue!.message].filter(Boolean).join(': ')}`,
+    );
   }
   if (parsed.data.client_id !== id)
     throw new errors.InvalidClient('The document at client_id names another client_id.');
@@ -125,7 +129,7 @@ const redirectUri = z
   .max(MAX_URI_LENGTH)
   .refine(
     isRedirectUri,
-    'must be https, http on this machine (localhost), or a scheme of a program with a dot; without a fragment',
+    'must be https, http on this machine (localhost), or the scheme of an app with a dot, such as com.example.app:; without a fragment',
   );
 
 const orNull = <S extends z.ZodType>(schema: S) =>

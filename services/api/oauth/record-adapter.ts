@@ -12,7 +12,7 @@ const USED_CODE_SECONDS = 3_600;
 /**
  * The provider's storage. The database's clock decides about expiry. A code or refresh token is consumed in one
  * statement. When two requests bring the same code at the same time, the second is refused and revokes what the first
- * got. When they bring the same refresh token, the second is told to retry: it may repeat a request that is slow.
+ * got. When they bring the same refresh token, the second is told to retry: it may be a retry of a slow request.
  */
 export function createAdapterFactory(records: SealedRecords, findDocument: FindDocument): AdapterFactory {
   return (model) => {

@@ -71,12 +71,12 @@ async function answer({ query, format }: BoxJob): Promise<BoxAnswer> {
   const result = await prepared.stream();
   const columns = columnsOf(result);
   if (format === 'json') await writeJson(result, columns);
-  // Another connection, because a statement ends the result that is being read.
+  // A second connection: another statement on this one would discard the result that is being read.
   else await writeFile(await instance.connect(), result, columns, format);
   return { columns, rowsRead };
 }
 
-/** Makes the tables, then closes everything else. */
+/** Creates a view for each file, then blocks access to everything else. */
 async function openBox(): Promise<{ instance: DuckDBInstance; connection: DuckDBConnection; rowsRead: number }> {
   const instance = await DuckDBInstance.create(':memory:', SETTINGS);
   const connection = await instance.connect();

@@ -10,7 +10,7 @@ export const RESULT = 'result';
 
 export const SQL_LIMITS = {
   seconds: 10,
-  /** Of DuckDB; a call of a function may exceed it. */
+  /** DuckDB's own limit; a single function call can exceed it. */
   memoryMb: 512,
   processMb: 768,
   resultRows: 100_000,
@@ -30,7 +30,7 @@ export type SqlFormat = 'json' | 'csv' | 'parquet';
 
 export interface SqlColumn {
   name: string;
-  /** Of DuckDB. */
+  /** The name of the type in DuckDB. */
   type: string;
 }
 
@@ -45,7 +45,7 @@ export interface SqlResult {
   columns: SqlColumn[];
   /** Rows of the account's tables. */
   rowsRead: number;
-  /** The whole result in the format; as JSON the arrays of the rows, a line each, without brackets around them. */
+  /** The complete result. JSON: the array of one row a line, without brackets around the rows. */
   bytes: Buffer;
 }
 

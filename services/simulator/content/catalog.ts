@@ -85,7 +85,7 @@ export class Catalog {
   private readonly timeline: Timeline;
   private readonly threads: Threads;
   private readonly communities: CommunityDirectory;
-  /** By the share of items, see `Omissions`. */
+  /** Ids of the communities that /r/all leaves out, by their share of all items (`Omissions`). */
   private readonly optedOut = new Map<number, ReadonlySet<string>>();
   private readonly posts = new BoundedCache<Post>(POSTS_KEPT);
   private readonly comments = new BoundedCache<Comment>(COMMENTS_KEPT);
