@@ -106,6 +106,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   const admission = createAdmissionMiddleware(admissionControl, routes, options.logger);
   app.use(admission.admit);
   const status = createStatusReporter({ ...options, clock: systemClock });
+  app.use(createSignupPages(options));
   app.use(createRouter([...routes, ...createPublicRoutes(options, routes, status)], admission.callerOf));
   app.use(createDocsRouter());
   const { payments } = options;
@@ -113,7 +114,7 @@ export function createApiApp(options: ApiAppDeps): Express {
   app.use(
     createStripeWebhookRouter({ ...options, payments: payments?.settings, clock: payments?.clock ?? systemClock }),
   );
-  app.use(createSignupPages(options), createOAuthRouter(options));
+  app.use(createOAuthRouter(options));
   app.use(createDashboard({ ...options, status, clock: systemClock, routes }));
 
   const publicUrls = [options.baseUrl, options.appUrl];

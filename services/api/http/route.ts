@@ -117,8 +117,8 @@ export interface Route extends RouteDocument {
 
 /** A route that needs no key. Its handler answers by Express's own means, such as 304 for an ETag. */
 export interface PublicRoute extends RouteDocument {
-  /** Run before the body is read. */
-  before?: RequestHandler[];
+  /** Runs before the body is read. */
+  before?: RequestHandler;
   /** Whether it is served at the application's address, which may differ from the API's. */
   isOfApp?: boolean;
   respond: RequestHandler;
@@ -190,7 +190,7 @@ export function createRouter(routes: readonly (Route | PublicRoute)[], callerOf:
     router[route.method](
       route.path,
       ...(allowed.includes('HEAD') ? [] : [refuseHead(allowed)]),
-      ...(isPublic(route) ? (route.before ?? []) : [refuseOtherAccepts(typesOf(route))]),
+      ...(isPublic(route) ? [route.before ?? []].flat() : [refuseOtherAccepts(typesOf(route))]),
       ...(route.query === undefined ? [refuseParameters] : []),
       ...(route.body === undefined ? [] : jsonBody(route.bodyLimit ?? BODY_LIMIT)),
       isPublic(route) ? route.respond : respondWith(route, callerOf),

@@ -68,7 +68,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       body: { schema: schemas.signupBody },
       responses: [ok('The code was mailed.', schemas.codeSent)],
       errors: ['internal_error', 'agent_signup_disabled', ...WHEN_MAILED],
-      before: [noStore, refuseIfDisabled(deps)],
+      before: refuseIfDisabled(deps),
       async respond(request, response) {
         const token = await requestCode(request.body, request.ip);
         const answer: schemas.CodeSent = {
@@ -102,7 +102,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
         'too_many_attempts',
         'account_exists',
       ],
-      before: [noStore, refuseIfDisabled(deps)],
+      before: refuseIfDisabled(deps),
       async respond(request, response) {
         const created = await verifyCode(request.body);
         response.status(201).json(created);
@@ -118,7 +118,6 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       body: { schema: schemas.recoverBody },
       responses: [ok('The code was mailed.', schemas.recoverySent)],
       errors: ['internal_error', ...WHEN_MAILED],
-      before: [noStore],
       async respond(request, response) {
         const token = await requestRecovery(request.body, request.ip);
         const answer: schemas.RecoverySent = {
@@ -152,7 +151,6 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
         'account_frozen',
         'not_found',
       ],
-      before: [noStore],
       async respond(request, response) {
         const recovered = await recoverKey(request.body);
         response.status(201).json(recovered);
@@ -161,13 +159,15 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
   ];
 }
 
-/** The pages that links in mails of sign-up and recovery open. */
+/** The pages that links in mails of sign-up and recovery open. It stands before the routes, whose headers it sets. */
 export function createSignupPages(deps: SignupDeps): Router {
   const limit = createOAuthLimits(deps.pool)('link');
-  return Router().use(createLinkRouter(signupLink(deps), limit), createLinkRouter(recoveryLink(deps), limit));
+  const router = Router();
+  router.use('/api/agent', noStore);
+  return router.use(createLinkRouter(signupLink(deps), limit), createLinkRouter(recoveryLink(deps), limit));
 }
 
-/** Answers contain tokens and keys. */
+/** Responses contain tokens and keys. */
 const noStore: RequestHandler = (_request, response, next) => {
   response.set('Cache-Control', 'no-store');
   next();
