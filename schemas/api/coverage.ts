@@ -13,7 +13,7 @@ const figures = {
     )
     .meta(example({ posts: 58_894, comments: 466_020, by_source: { listings: { posts: 58_894, comments: 466_020 } } })),
   late: count.describe('Those first seen more than two minutes after their creation.'),
-  tombstones: count.describe('Things that the forum removed in this time; their text and author are removed here too.'),
+  tombstones: count.describe('Items that the forum removed in this time; their text and author are removed here too.'),
   completeness: z
     .strictObject({
       posts: z.strictObject({ share, found: count, unread: count }).nullable(),
@@ -79,9 +79,9 @@ export const coverageGap = z
       .describe('`filled`: all that can be found was found. `given_up`: no longer searched for. null: still open.'),
     created_from: timestamp.nullable().describe('Earliest creation of what is missing; null: not known.'),
     created_to: timestamp.nullable().describe('Latest creation of what is missing; null: not known.'),
-    after: z.string().nullable().describe('The last thing seen before the gap; null: not known.'),
-    before: z.string().nullable().describe('The first thing seen after the gap; null: not known.'),
-    found: count.describe('Things of the gap that were found since.'),
+    after: z.string().nullable().describe('The last item seen before the gap; null: unknown.'),
+    before: z.string().nullable().describe('The first item seen after the gap; null: unknown.'),
+    found: count.describe('Items of the gap that were found since.'),
   })
   .meta({ id: 'CoverageGap' });
 

@@ -57,7 +57,7 @@ export function coverageRoute({ pool, clock }: CoverageDeps): Route {
     tag: 'Coverage',
     summary: 'Show what was seen of the forum, and what was missed',
     description:
-      'Free, for every key. Whole hours of UTC, each and in total; the current hour is updated every few seconds. Items, lags and late items count in the hour in which they were first seen, completeness in the hour in which things were created. Gaps are stretches that a source may have missed: the newest 200 that were open at some time of the range, newest first.',
+      'Free, for every key. Whole hours of UTC, each and in total; the current hour is updated every few seconds. Items, lags and late items count in the hour in which they were first seen, completeness in the hour in which they were created. Gaps are stretches that a source may have missed: the newest 200 that were open at some time of the range, newest first.',
     query: coverageQuery,
     example: { from: '2026-03-04T10:00:00Z', to: '2026-03-04T11:00:00Z' },
     responses: [ok('The coverage of the range.', coverage)],

@@ -48,7 +48,7 @@ export function feedRoutes(deps: FeedDeps): PublicRoute[] {
     params: { token: { description: 'From the addresses of the feed.', example: FEED_TOKEN_EXAMPLE } },
     summary: `Read the feed of a monitor ${name}`,
     description:
-      'The newest 50 of the last 1,000 matches, without suppressed ones; texts are cut after 4,000 characters, and those of removed things are left out. Send `If-None-Match` with the `ETag` of the last answer. At most 30 requests a minute for each monitor. Free; no key is needed.',
+      'The newest 50 of the last 1,000 matches, without suppressed ones; texts are cut after 4,000 characters, and those of removed items are left out. Send `If-None-Match` with the `ETag` of the last answer. At most 30 requests a minute for each monitor. Free; no key is needed.',
     responses: [
       {
         status: 200,

@@ -53,7 +53,7 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
       tag: 'Monitors',
       summary: 'Explain why a monitor matched a post or comment, or did not',
       description:
-        "A post or comment of the last 30 days, by the monitor's rule of now and its mutes; `history` says when it was seen, which version of the rule judged it, and whether it was recorded or why not. A thing that is not in the archive is answered too: `item` and `matched` are null then. Free, 500 times in 24 hours.",
+        "A post or comment of the last 30 days, by the monitor's present rule and its mutes; `history` says when it was seen, which version of the rule was applied, and whether it was recorded or why not. An item that is not in the archive is answered too: `item` and `matched` are null then. Free, 500 times in 24 hours.",
       params: { id: MONITOR_ID },
       query: explainQuery,
       example: { thing: 't3_1b6xk0p' },
@@ -62,7 +62,7 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
         name: 'explain_match',
         title: 'Why a monitor matched something, or did not',
         description:
-          "For a post or comment that was seen in the last 30 days: each term of the monitor's rule with its places or what is nearest to it, the filters, and what happened to it (which version of the rule judged it, whether it was recorded or why not). Free.",
+          "For a post or comment that was seen in the last 30 days: each term of the monitor's rule with its places or what is nearest to it, the filters, and what happened to it (which version of the rule was applied, whether it was recorded or why not). Free.",
         annotations: READS,
         toText: explanationText,
       },

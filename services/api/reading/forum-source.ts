@@ -209,7 +209,7 @@ export class ForumSource {
     this.options.metrics.readingMalformed.inc({ endpoint }, faults.length);
     this.options.logger.warn(
       { path, count: faults.length, faults: faults.slice(0, LOGGED_FAULTS) },
-      'things of the forum cannot be read and are left out',
+      'items of the forum cannot be read and are left out',
     );
   }
 

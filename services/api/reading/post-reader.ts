@@ -132,7 +132,7 @@ export class PostReader {
     if (unknownKinds.size > 0) {
       this.logger.warn(
         { postId, kinds: Object.fromEntries(unknownKinds) },
-        'a thread contains things of unknown kinds',
+        'a thread contains items of unknown kinds',
       );
     }
   }

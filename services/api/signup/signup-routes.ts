@@ -84,7 +84,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       operationId: 'verifySignupCode',
       summary: 'Open an account with the mailed code',
       description:
-        'Opens an account without a pack, and shows its key only this once: keep it out of chat transcripts. A mailbox gets free credits once; plus tags and, at providers that ignore them, dots do not make another mailbox. Except at large mail providers, at most three new accounts per domain get them within 24 hours. After three wrong codes start over; `too_many_attempts` is also the answer when a code is not judged because too many were tried for the mailbox.',
+        'Opens an account without a pack, and shows its key only this once: keep it out of chat transcripts. A mailbox gets free credits once; plus tags and, at providers that ignore them, dots do not make another mailbox. Except at large mail providers, at most three new accounts per domain get them within 24 hours. After three wrong codes start over; `too_many_attempts` is also the answer when a code is not checked because too many were tried for the mailbox.',
       body: { schema: schemas.verifyBody },
       responses: [
         {

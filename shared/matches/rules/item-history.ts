@@ -47,7 +47,7 @@ const REASONS: Readonly<Record<NotRecordedReason, string>> = {
   over_ceiling: 'The monitor had more suppressed matches that day than are stored.',
   under_way: 'It was seen less than a minute ago and may still be recorded.',
   rule_unknown: 'The rule of that time is not kept any more.',
-  content_removed: 'The forum removed its content, so that it cannot be judged any more.',
+  content_removed: 'The forum removed its content, so that it cannot be matched any more.',
   unknown: 'The rule of that time matched it, and nothing that is kept says why it was not recorded.',
 };
 

@@ -70,7 +70,7 @@ async function show(request: PageRequest): Promise<ShownPage> {
   return monitorPage(request, '/trends', {
     title: `Trends of “${name}”`,
     content: html`<p>
-        In UTC, by the time at which things were first seen.
+        In UTC, by the time at which items were first seen.
         <a href="${request.path(`/monitors/${request.id}/trends?interval=${other}`)}">Show by ${other}</a>
       </p>
       ${barChart({ caption, moreUnit: 'in hours with a spike', bars: barsOf(total) })} ${spikesTable(total)}
