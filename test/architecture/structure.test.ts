@@ -35,7 +35,8 @@ test('the table of settings has every environment variable that the configuratio
   const variables =
     /const VARIABLES = z\.object\(\{\n([^]*?)\n\}\);/.exec(read('shared/runtime/environment.ts'))?.[1] ?? '';
   const readNames = [...variables.matchAll(/^ {2}([A-Z_\d]+):/gm)].map(([, name]) => name!);
-  const rows = /\n\| name +\| default[^\n]*\n\|[^\n]*\n((?:\|[^\n]*\n)+)/.exec(read('docs/reference/configuration.md'))?.[1] ?? '';
+  const rows =
+    /\n\| name +\| default[^\n]*\n\|[^\n]*\n((?:\|[^\n]*\n)+)/.exec(read('docs/reference/configuration.md'))?.[1] ?? '';
   const documented = rows
     .split('\n')
     .flatMap((row) => row.split('|')[1]?.split(',') ?? [])

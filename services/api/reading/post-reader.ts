@@ -130,10 +130,7 @@ export class PostReader {
     source.report(`/comments/${postId}`, '/comments/ID', faults);
     if (failure) this.logger.warn({ err: failure, postId }, 'some comments of a post could not be fetched');
     if (unknownKinds.size > 0) {
-      this.logger.warn(
-        { postId, kinds: Object.fromEntries(unknownKinds) },
-        'a thread contains items of unknown kinds',
-      );
+      this.logger.warn({ postId, kinds: Object.fromEntries(unknownKinds) }, 'a thread contains items of unknown kinds');
     }
   }
 }
