@@ -203,12 +203,16 @@ export class ForumSource {
     return { comments: new Map(items), malformed };
   }
 
-  /** Counts what is malformed, and logs where it was and why. */
+  /** Counts what is malformed, and logs where it was and why, but not the item: it may have megabytes. */
   report(path: string, endpoint: string, faults: readonly ShapeFault[]): void {
     if (faults.length === 0) return;
     this.options.metrics.readingMalformed.inc({ endpoint }, faults.length);
     this.options.logger.warn(
-      { path, count: faults.length, faults: faults.slice(0, LOGGED_FAULTS) },
+      {
+        path,
+        count: faults.length,
+        faults: faults.slice(0, LOGGED_FAULTS).map(({ path: at, message }) => ({ path: at, message })),
+      },
       'items of the forum cannot be read and are left out',
     );
   }

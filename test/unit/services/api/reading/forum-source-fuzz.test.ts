@@ -5,6 +5,7 @@ import { post } from '../../../../../schemas/messages/forum-post.ts';
 import { commentItem, forumUser, subreddit } from '../../../../../schemas/api/reading.ts';
 import { ForumSource } from '../../../../../services/api/reading/forum-source.ts';
 import { UpstreamError } from '../../../../../shared/forum-client/upstream-error.ts';
+import { createLogger } from '../../../../../shared/runtime/logger.ts';
 import { createMetrics } from '../../../../../shared/runtime/metrics.ts';
 import { parseThread, parseThreadThings } from '../../../../../shared/forum-client/parse-comment-tree.ts';
 import { parseListing } from '../../../../../shared/forum-client/parse-things.ts';
@@ -22,14 +23,14 @@ const DEPS = {
 };
 
 /** A source whose forum gives this answer to every call. */
-function sourceOf(answer: unknown): ForumSource {
+function sourceOf(answer: unknown, logger = DEPS.logger): ForumSource {
   const upstream = {
     get: () => Promise.resolve(answer),
     post: () => Promise.resolve(answer),
     perSecond: () => 1,
     stop: () => Promise.resolve(),
   };
-  return new ForumSource({ ...DEPS, upstream });
+  return new ForumSource({ ...DEPS, logger, upstream });
 }
 
 const QUESTIONS: { name: string; answer: unknown; ask: (source: ForumSource) => Promise<void> }[] = [
@@ -180,6 +181,15 @@ test.each(LISTED)('a damaged $kind is read without the damaged part, or left out
       expect(await read(sourceOf(listingOf(child, nodeOf(kind, thing))))).toMatchObject({ malformed: 1 });
     }
   }
+});
+
+test('the log of a malformed item says where and why, and does not hold the item', async () => {
+  let log = '';
+  const logger = createLogger('info', { write: (line: string) => void (log += line) });
+  const answer = listingOf(nodeOf('t3', { ...samples.POST, created_utc: 'never', selftext: 'x'.repeat(1e5) }));
+  expect(await sourceOf(answer, logger).posts('/', {}, 'x')).toMatchObject({ malformed: 1 });
+  expect(log).toContain('data.children.0.data.created_utc');
+  expect(log.length).toBeLessThan(1_000);
 });
 
 test('a damaged account or community is shown as far as it can be read', async () => {
