@@ -123,8 +123,8 @@ async function rebuildItems({ kafka, prefix, pool, clickhouse }: Installation): 
  *
  * @returns how many matches, and how many items came from Postgres
  */
-async function rebuildMatches(deps: Installation): Promise<{ matches: number; items: number }> {
-  const done = { matches: 0, items: 0 };
+async function rebuildMatches(deps: Installation): Promise<{ matches: number; things: number }> {
+  const done = { matches: 0, things: 0 };
   let last = { monitorId: '', seq: 0 };
   for (;;) {
     const matches = await readMatchesAfter(deps.pool, last, PAGE);
@@ -146,7 +146,7 @@ async function rebuildMatches(deps: Installation): Promise<{ matches: number; it
     }));
     if (items.length > 0) await insertItems(deps.pool, deps.clickhouse, items);
     done.matches += known.length;
-    done.items += items.length;
+    done.things += items.length;
     last = matches.at(-1)!;
   }
 }

@@ -52,10 +52,10 @@ export interface Measured {
 export interface StatusRow {
   part: string;
   /**
-   * `look`: somebody should; `unavailable`: the server does not answer as it should, and the note says why;
+   * `look`: somebody should; `away`: the server does not answer as it should, and the note says why;
    * `unknown`: its server is unavailable.
    */
-  status: 'ok' | 'look' | 'unavailable' | 'unknown';
+  status: 'ok' | 'look' | 'away' | 'unknown';
   /** How many of what the note names. */
   waiting: number | null;
   /** How old the oldest of them is; of items, how old the newest is. */
@@ -152,7 +152,7 @@ export function statusRows({ postgres, kafka, clickhouse }: Measured): StatusRow
 
 function engine<State>(part: string, found: Found<State>, note: (state: State) => string): StatusRow {
   const answers = 'state' in found;
-  return row(part, answers ? 'ok' : 'unavailable', { note: answers ? note(found.state) : found.error });
+  return row(part, answers ? 'ok' : 'away', { note: answers ? note(found.state) : found.error });
 }
 
 function items({ newestItemAgeMs }: ClickhouseState): StatusRow {
