@@ -102,12 +102,11 @@ export function createStatusReporter(deps: StatusDeps): StatusReporter {
   return sharedResult(measurer(deps), STATUS_FRESH_MS);
 }
 
-const WELL = exampleOf(serviceStatus);
-const ITEMS = { status: 'down', message: 'The newest item was seen 612 s ago.', newest_age_seconds: 612 };
-const DOWN = { ...WELL, status: 'down', parts: { ...WELL.parts, items: ITEMS } };
-
 /** Whether the pipeline is up to date. It never waits for an unavailable engine: that part is unknown. */
 export function statusRoute(report: StatusReporter): PublicRoute {
+  const up = exampleOf(serviceStatus);
+  const items = { status: 'down', message: 'The newest item was seen 612 s ago.', newest_age_seconds: 612 };
+  const down = { ...up, status: 'down', parts: { ...up.parts, items } };
   return {
     method: 'get',
     path: '/status',
@@ -121,7 +120,7 @@ export function statusRoute(report: StatusReporter): PublicRoute {
       {
         status: 503,
         description: 'A part is down.',
-        content: [{ schema: serviceStatus, examples: { down: DOWN } }],
+        content: [{ schema: serviceStatus, examples: { down } }],
       },
     ],
     errors: ['invalid_request'],

@@ -190,7 +190,7 @@ export function createRouter(routes: readonly (Route | PublicRoute)[], callerOf:
     router[route.method](
       route.path,
       ...(allowed.includes('HEAD') ? [] : [refuseHead(allowed)]),
-      ...(isPublic(route) ? [route.before ?? []].flat() : [refuseOtherAccepts(typesOf(route))]),
+      isPublic(route) ? (route.before ?? []) : refuseOtherAccepts(typesOf(route)),
       ...(route.query === undefined ? [refuseParameters] : []),
       ...(route.body === undefined ? [] : jsonBody(route.bodyLimit ?? BODY_LIMIT)),
       isPublic(route) ? route.respond : respondWith(route, callerOf),
@@ -265,7 +265,7 @@ function routeRequestOf(route: Route, request: Request, response: Response, call
   };
 }
 
-/** @returns what throws ClientDisconnected once the client has disconnected */
+/** Returns a function that throws ClientDisconnected once the client has disconnected. */
 export function disconnectCheck(request: Request): () => void {
   return () => {
     if (request.socket.destroyed) throw new ClientDisconnected();

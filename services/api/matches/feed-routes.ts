@@ -31,7 +31,6 @@ interface FeedDeps {
 const REQUESTS = { maxUses: 30, seconds: 60 };
 const ENTRIES = { newest: 1_000, limit: 50, bodyLength: 4_000 };
 
-const FEED = { ...exampleOf(feedSchema), feed_url: exampleOf(feedAddresses).atom_url };
 const TYPES = { atom: 'application/atom+xml; charset=utf-8', json: 'application/feed+json; charset=utf-8' } as const;
 
 /**
@@ -40,6 +39,7 @@ const TYPES = { atom: 'application/atom+xml; charset=utf-8', json: 'application/
  * frozen.
  */
 export function feedRoutes(deps: FeedDeps): PublicRoute[] {
+  const feed = { ...exampleOf(feedSchema), feed_url: exampleOf(feedAddresses).atom_url };
   const declared = (format: keyof typeof TYPES, name: string, content: Content): PublicRoute => ({
     method: 'get',
     path: `/feeds/:token.${format}`,
@@ -70,7 +70,7 @@ export function feedRoutes(deps: FeedDeps): PublicRoute[] {
     declared('atom', 'in Atom', {
       type: 'application/atom+xml',
       schema: { type: 'string' },
-      examples: { feed: atomFeed(FEED, exampleOf(monitorIdSchema), lastChange(FEED, new Date(0))) },
+      examples: { feed: atomFeed(feed, exampleOf(monitorIdSchema), lastChange(feed, new Date(0))) },
     }),
     declared('json', 'as JSON Feed', { type: 'application/feed+json', schema: feedSchema }),
   ];
