@@ -21,17 +21,20 @@ export interface RecorderChildOptions {
   /** The number of the transaction, starting with 1. */
   killedAfter?: number;
   killedBefore?: number;
+  /** Killed right after the first commit that records matches. */
+  killedAfterMatches?: boolean;
   /** It works on backfills too, with leases of so many seconds. */
   backfills?: { clickhouseUrl: string; leaseSeconds: number };
 }
 
 const options = JSON.parse(process.argv[2]!) as RecorderChildOptions;
-const { brokers, prefix, postgresUrl, killedAfter, killedBefore } = options;
+const { brokers, prefix, postgresUrl, killedAfter, killedBefore, killedAfterMatches = false } = options;
 const logger = silentLogger();
 const pool = createPool({ url: postgresUrl, name: 'recorder-child', logger });
 
 if (killedAfter !== undefined) killAtCommit(pool, { commit: killedAfter, moment: 'after' });
 if (killedBefore !== undefined) killAtCommit(pool, { commit: killedBefore, moment: 'before' });
+if (killedAfterMatches) killAtCommit(pool, { commit: 1, moment: 'after', statement: /INSERT INTO matches\b/ });
 
 const kafka = createKafka({ brokers: brokers.split(','), clientId: 'recorder-child', logger });
 // The shortest session that the broker takes, so that the group soon notices a kill -9.
