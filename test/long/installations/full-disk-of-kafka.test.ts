@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, test } from 'vitest';
-import { OutageTrial, expectAnswers, expectNothingWrong } from '../../support/outages/outage-trial.ts';
+import { OutageTrial, expectNothingWrong } from '../../support/outages/outage-trial.ts';
 
 let trial: OutageTrial;
 beforeAll(async () => {
@@ -9,7 +9,6 @@ afterAll(() => trial.stop());
 
 test('a full disk: all reads are answered', async (context) => {
   if (!trial.canFill('kafka')) context.skip('mounting a tmpfs is not permitted here');
-  const report = await trial.run('kafka', 'full');
+  const report = await trial.run('kafka', 'full', () => ['200']);
   expectNothingWrong(report);
-  expectAnswers(report, () => ['200']);
 });

@@ -3,8 +3,8 @@ import type { Installation } from '../children/installation.ts';
 
 const BETWEEN_MS = 1_000;
 
-/** What one route was answered: how often each status and code. */
-export type Answers = Record<string, number>;
+/** The statuses and codes that each route was answered with, the oldest first. */
+export type Answers = Record<string, string[]>;
 
 interface Reader {
   route: string;
@@ -23,7 +23,7 @@ export class OutageReaders {
   readonly #key: string;
   readonly #stopping = new AbortController();
   readonly #loops: Promise<void>[];
-  #answers = new Map<string, Answers>();
+  #answers: Answers = {};
 
   constructor(installation: Installation, key: string, monitorId: string) {
     this.#installation = installation;
@@ -38,11 +38,13 @@ export class OutageReaders {
     this.#loops = readers.map((reader) => this.#read(reader));
   }
 
-  /** The answers since the last call, by route. */
-  takeAnswers(): Record<string, Answers> {
-    const answers = Object.fromEntries(this.#answers);
-    this.#answers = new Map();
-    return answers;
+  /** The answers since the last call of `forgetAnswers`. */
+  get answers(): Answers {
+    return this.#answers;
+  }
+
+  forgetAnswers(): void {
+    this.#answers = Object.fromEntries(Object.keys(this.#answers).map((route) => [route, []]));
   }
 
   async stop(): Promise<void> {
@@ -56,9 +58,7 @@ export class OutageReaders {
       const answer = await this.#ask(path(turn));
       if (isCharged && answer.startsWith('200')) this.paid++;
       if (answer.includes('!')) this.wrong.push(`${route}: ${answer}`);
-      const counts = this.#answers.get(route) ?? {};
-      counts[answer] = (counts[answer] ?? 0) + 1;
-      this.#answers.set(route, counts);
+      (this.#answers[route] ??= []).push(answer);
       await wait(BETWEEN_MS, undefined, { signal }).catch(() => undefined);
     }
   }
