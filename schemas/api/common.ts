@@ -8,6 +8,8 @@ export const errorEnvelope = z
         code: z.string(),
         /** For people. Starts with the name of the wrong field or parameter, if there is one. */
         message: z.string(),
+        /** The entry of the code in the documentation. */
+        doc_url: z.url(),
         /** Whether the same request may succeed later. */
         retryable: z.boolean(),
         /** Seconds; the same value as the Retry-After header. */
@@ -16,7 +18,7 @@ export const errorEnvelope = z
         position: z.number().int().min(0).optional(),
       })
       .describe(
-        '`code`: one of those of the answer. `message`: for people; it begins with the name of the wrong field, if there is one. `retryable`: whether the same request may succeed later. `retry_after`: in how many seconds, as in `Retry-After`. `position`: only for the query of `POST /v1/monitors/parse`; where the fault is, in UTF-16 code units from 0.',
+        '`code`: one of those of the answer. `message`: for people; it begins with the name of the wrong field, if there is one. `doc_url`: what the code means. `retryable`: whether the same request may succeed later. `retry_after`: in how many seconds, as in `Retry-After`. `position`: only for the query of `POST /v1/monitors/parse`; where the fault is, in UTF-16 code units from 0.',
       ),
   })
   .meta({ id: 'Error' });

@@ -25,6 +25,7 @@ import { createStatusReporter, healthRoutes, statusRoute } from './coverage/stat
 import type { Readiness, StatusReporter } from './coverage/status-routes.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { webhookRoutes } from './deliveries/webhook-routes.ts';
+import { createDocsRouter } from './docs/docs-router.ts';
 import { ApiError, createErrorHandler, refuseProtocolErrors } from './http/api-error.ts';
 import { ReadingCharges } from './http/request-charges.ts';
 import { createRequestLog, createRequestTracing, routePattern } from './http/request-log.ts';
@@ -45,7 +46,8 @@ import { previewRoutes } from './monitors/preview-routes.ts';
 import { trendRoutes } from './monitors/trend-routes.ts';
 import { protectionOf } from './oauth/oauth-metadata.ts';
 import { createOAuthRouter } from './oauth/oauth-router.ts';
-import { createDocsRouter, openApiRoute } from './openapi/docs-router.ts';
+import { buildOpenApiDocument } from './openapi/build-openapi.ts';
+import { openApiRoute } from './openapi/openapi-route.ts';
 import { AccountCalls } from './reading/account-calls.ts';
 import type { DiskCache } from './reading/cached-reads.ts';
 import { ForumSource } from './reading/forum-source.ts';
@@ -107,8 +109,11 @@ export function createApiApp(options: ApiAppDeps): Express {
   app.use(admission.admit);
   const status = createStatusReporter({ ...options, clock: systemClock });
   app.use(createSignupPages(options));
-  app.use(createRouter([...routes, ...createPublicRoutes(options, routes, status)], admission.callerOf));
-  app.use(createDocsRouter());
+  const described = [...routes, ...createPublicRoutes(options, routes, status)];
+  app.use(createRouter(described, admission.callerOf));
+  const { baseUrl, appUrl, dashboardUrl } = options;
+  const describe = () => buildOpenApiDocument(described, baseUrl, appUrl);
+  app.use(createDocsRouter({ baseUrl, dashboardUrl, describe }));
   const { payments } = options;
   // Before everything that parses bodies: a signature covers the bytes.
   app.use(
@@ -126,7 +131,7 @@ export function createApiApp(options: ApiAppDeps): Express {
     throw new ApiError('not_found', `There is no route ${request.method} ${request.path.slice(0, 200)}.`);
   });
   app.use('/v1', admission.returnDailySlot);
-  app.use(createErrorHandler(options.logger));
+  app.use(createErrorHandler(options.logger, baseUrl));
   return app;
 }
 
@@ -146,6 +151,7 @@ export function createApiRoutes(options: ApiAppDeps, reading: ReadingDeps): Rout
       clickhouse: options.clickhouse,
       clock: systemClock,
       logger: options.logger,
+      baseUrl: options.baseUrl,
       metrics: options.metrics,
       streamWords: createStreamWords(options.clickhouse),
     }),

@@ -51,7 +51,7 @@ export async function startApi(options: ApiDeps): Promise<RunningApi> {
     headBytes: REQUEST_HEAD_BYTES,
     requireHost: false,
   });
-  answerConnectionErrors(server);
+  answerConnectionErrors(server, baseUrl);
   const draining = closeConnectionsWhenDraining(server);
   await listen(server, port, host);
   return {

@@ -86,6 +86,7 @@ export function createDashboard(deps: DashboardDeps): Router {
     style: serveAsset(router, address, 'style.css', 'text/css'),
     script: serveAsset(router, address, 'dashboard.js', 'text/javascript'),
     path: (below) => folder + below,
+    docs: `${deps.baseUrl}/docs`,
     formTargets: deps.payments === undefined ? [] : [checkoutOrigin(deps.payments.settings)],
   };
   const pages = { deps, address, cookies: createDashboardCookies(folder, isHttps), frame };

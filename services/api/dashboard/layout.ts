@@ -9,6 +9,8 @@ export interface Frame {
   style: string;
   script: string;
   path: (below: string) => string;
+  /** The address of the documentation, without a trailing slash. */
+  docs: string;
   /** Sources of form-action besides this site: those that forms lead to, such as the checkout. */
   formTargets: readonly string[];
 }
@@ -29,6 +31,20 @@ const SECTIONS = [
   ['/billing', 'Billing'],
   ['/account', 'Account'],
 ] as const;
+
+/** The guide of a page, by the page's path; the first that fits. */
+const GUIDES: readonly [pattern: RegExp, slug: string][] = [
+  [/^\/monitors\/(?:new$|[^/]+\/edit)/, 'guide/rules'],
+  [/^\/monitors\/[^/]+\/(?:explain|matches)/, 'guide/rules#why-something-matched-or-did-not'],
+  [/^\/monitors\/[^/]+\/(?:webhook|deliveries)/, 'guide/webhooks'],
+  [/^\/monitors\/[^/]+\/(?:trends|earlier|export)/, 'guide/matches'],
+  [/^\/sql/, 'guide/sql'],
+  [/^\/keys/, 'guide/credits#keys'],
+  [/^\/programs/, 'guide/agents'],
+  [/^\/billing/, 'guide/credits'],
+  [/^\/account/, 'guide/credits#notices-by-mail'],
+  [/^/, 'guide/first-monitor'],
+];
 
 export function sendShownPage(response: Response, frame: Frame, page: ShownPage, viewer: Viewer | undefined): void {
   const policy = [
@@ -54,10 +70,15 @@ export function sendShownPage(response: Response, frame: Frame, page: ShownPage,
   response.send(String(document(page.title, files, page.content, top)));
 }
 
-function header({ path }: Frame, viewer: Viewer | undefined): Html {
+function header({ path, docs }: Frame, viewer: Viewer | undefined): Html {
   const home = html`<a class="brand" href="${path('')}">Forum monitor</a>`;
-  if (viewer === undefined) return html`<header><div class="bar">${home}</div></header>`;
+  if (viewer === undefined) {
+    return html`<header>
+      <div class="bar">${home} <a href="${docs}">Documentation</a></div>
+    </header>`;
+  }
   const { account, csrfField, current } = viewer;
+  const guide = GUIDES.find(([pattern]) => pattern.test(current))![1];
   const links = SECTIONS.map(([below, name]) => {
     const isCurrent = current === below || (below !== '/' && current.startsWith(`${below}/`));
     return html`<li>
@@ -67,6 +88,7 @@ function header({ path }: Frame, viewer: Viewer | undefined): Html {
   return html`<header>
     <div class="bar">
       ${home}
+      <a href="${docs}/${guide}">Guide</a>
       <a class="balance" href="${path('/billing')}"
         ><span class="number">${account.balance.toLocaleString('en')}</span> credits</a
       >

@@ -55,11 +55,13 @@ export class ApiError extends Error {
     this.takesDailySlot = options.takesDailySlot ?? false;
   }
 
-  get envelope(): ErrorEnvelope {
+  /** The body of the response. @param baseUrl where the documentation is, without a trailing slash */
+  envelope(baseUrl: string): ErrorEnvelope {
     return {
       error: {
         code: this.code,
         message: this.message,
+        doc_url: `${baseUrl}/docs/reference/errors#${this.code}`,
         retryable: ERROR_CODES[this.code].retryable,
         ...(this.retryAfter === undefined ? {} : { retry_after: this.retryAfter }),
         ...(this.position === undefined ? {} : { position: this.position }),
@@ -225,8 +227,10 @@ const OUTAGE_LOG_MS = 60_000;
 /**
  * Turns any thrown value into the error envelope. An unexpected error is logged in full, and the client gets only the
  * request id: no message, no stack.
+ *
+ * @param baseUrl of the API, without a trailing slash
  */
-export function createErrorHandler(logger: Logger): ErrorRequestHandler {
+export function createErrorHandler(logger: Logger, baseUrl: string): ErrorRequestHandler {
   let outageLoggedAt = Number.NEGATIVE_INFINITY;
   const logOutage = (error: unknown) => {
     const engine = unavailableEngine(error);
@@ -250,7 +254,7 @@ export function createErrorHandler(logger: Logger): ErrorRequestHandler {
     if (refusal.status === 401) response.set('WWW-Authenticate', 'Bearer');
     response.set(refusal.headers);
     if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
-    response.status(refusal.status).json(refusal.envelope);
+    response.status(refusal.status).json(refusal.envelope(baseUrl));
   };
 }
 
@@ -295,7 +299,7 @@ export const REQUEST_HEAD_BYTES = 64 * 1024;
  * Refuses input that is not HTTP, too large or too slow with the error envelope, and closes the connection. Such input
  * never reaches a route, so nothing is charged.
  */
-export function answerConnectionErrors(server: Server): void {
+export function answerConnectionErrors(server: Server, baseUrl: string): void {
   const latest = new WeakMap<Duplex, ServerResponse>();
   server.prependListener('request', (request, response) => latest.set(request.socket, response));
   server.on('clientError', (error: ClientError, socket) => {
@@ -307,7 +311,7 @@ export function answerConnectionErrors(server: Server): void {
       return;
     }
     const refusal = new ApiError('invalid_request', messageOf(error));
-    const body = JSON.stringify(refusal.envelope);
+    const body = JSON.stringify(refusal.envelope(baseUrl));
     const head = [
       `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
       'Content-Type: application/json; charset=utf-8',

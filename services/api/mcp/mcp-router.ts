@@ -16,6 +16,8 @@ export interface McpDeps {
   admissionControl: AdmissionControl;
   tools: readonly Tool[];
   logger: Logger;
+  /** The address of the API, without a trailing slash. */
+  baseUrl: string;
   /**
    * Public addresses of the service. Requests must name one of their hosts, and browsers must come from one of them.
    */
@@ -227,6 +229,7 @@ function createSession(
   let used = 0;
   return {
     logger: options.logger,
+    baseUrl: options.baseUrl,
     requestId: String(response.getHeader('X-Request-Id')),
     async admit() {
       const admission = pending ?? (await admitCall(options, request, response));

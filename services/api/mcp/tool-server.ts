@@ -70,6 +70,8 @@ export interface ToolSession {
   /** @throws ClientDisconnected */
   throwIfDisconnected: () => void;
   requestId: string;
+  /** The address of the API, without a trailing slash. */
+  baseUrl: string;
   logger: Logger;
 }
 
@@ -140,7 +142,7 @@ async function callTool(
     const known =
       refusal ?? new ApiError('internal_error', `Something broke on our side (request ${session.requestId}).`);
     if (admission !== undefined && costsNoSlot(known)) await session.returnDailySlot(admission);
-    return errorResult(known.envelope, admission?.caller.balance);
+    return errorResult(known.envelope(session.baseUrl), admission?.caller.balance);
   }
 }
 

@@ -93,6 +93,8 @@ export interface PreviewDeps extends MonitorDeps {
   clickhouse: ClickHouseClient;
   clock: Clock;
   logger: Logger;
+  /** The address of the API, without a trailing slash. */
+  baseUrl: string;
   metrics: Pick<Metrics, 'previewSeconds'>;
   slots: AccountSlots;
   streamWords: StreamWords;

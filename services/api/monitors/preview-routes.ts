@@ -114,7 +114,7 @@ async function preview(
         const release = await admit(deps, caller.accountId);
         const run = (disconnected: AbortSignal) =>
           previewMonitor(deps, { ...request, disconnected, budgetMs: STREAM_BUDGET_MS });
-        return previewStream({ run, release, logger: deps.logger });
+        return previewStream({ run, release, logger: deps.logger, baseUrl: deps.baseUrl });
       }),
     };
   }
@@ -185,6 +185,7 @@ interface PreviewStreamOptions {
   /** Releases the slot; calling it again has no effect. */
   release: () => void;
   logger: Logger;
+  baseUrl: string;
 }
 
 const STALL_MS = 30_000;
@@ -199,7 +200,7 @@ function previewStream(options: PreviewStreamOptions): ResponseStream {
 
 /** Never throws: an unexpected error is logged and sent as internal_error. */
 async function* pieces(
-  { run, release, logger }: PreviewStreamOptions,
+  { run, release, logger, baseUrl }: PreviewStreamOptions,
   disconnected: AbortSignal,
 ): AsyncGenerator<string> {
   // Shows proxies and clients at once that it is open.
@@ -218,7 +219,8 @@ async function* pieces(
     if (error instanceof ClientDisconnected) return;
     const known = toApiError(error);
     if (known === undefined) logger.error({ err: error }, 'a streamed preview failed');
-    yield eventText('error', (known ?? new ApiError('internal_error', 'Something broke on our side.')).envelope);
+    const refusal = known ?? new ApiError('internal_error', 'Something broke on our side.');
+    yield eventText('error', refusal.envelope(baseUrl));
   }
 }
 

@@ -19,7 +19,7 @@ const DESCRIPTION = `Reads, searches and monitors a large public discussion site
 
 **Retries.** Creating and resuming a monitor, rotating a secret and creating a key accept an \`Idempotency-Key\`: the same request with the same key is executed and charged once. An account may use 5,000 keys in 24 hours.
 
-**Errors.** Every error has the body \`{"error": {"code", "message", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. The codes of each answer are listed in its description and in \`x-error-codes\`. Retry only when \`retryable\` is true, after \`Retry-After\` seconds if that header is present. \`X-Request-Id\` is on every answer: quote it when you ask for help.
+**Errors.** Every error has the body \`{"error": {"code", "message", "doc_url", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. The codes of each answer are listed in its description and in \`x-error-codes\`. Retry only when \`retryable\` is true, after \`Retry-After\` seconds if that header is present. \`X-Request-Id\` is on every answer: quote it when you ask for help.
 
 **Compression.** Answers over 1 KiB are sent with brotli or gzip when \`Accept-Encoding\` names it; event streams never are.
 

@@ -12,7 +12,8 @@ interface ErrorText {
   retryAfter?: number;
 }
 
-const TEXTS: Record<ErrorCode, ErrorText> = {
+/** What each code means. */
+export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   invalid_request: {
     when: 'a parameter or field is missing, unknown or invalid; the message begins with its name',
     message: 'limit: must be an integer from 1 to 100',
@@ -199,7 +200,7 @@ function nameOf(status: number, code: ErrorCode): string {
 }
 
 function textOf(status: number, code: ErrorCode): ErrorText {
-  return status === OUTAGE_STATUS && code === 'internal_error' ? OUTAGE : TEXTS[code];
+  return status === OUTAGE_STATUS && code === 'internal_error' ? OUTAGE : ERROR_TEXTS[code];
 }
 
 function errorResponse(status: number, codes: readonly ErrorCode[], isPublic: boolean): ResponseObject {
@@ -220,7 +221,9 @@ function errorResponse(status: number, codes: readonly ErrorCode[], isPublic: bo
 function exampleOf(status: number, code: ErrorCode): object {
   const { message, retryAfter } = textOf(status, code);
   const { retryable } = ERROR_CODES[code];
-  return { error: { code, message, retryable, ...(retryAfter === undefined ? {} : { retry_after: retryAfter }) } };
+  const documented = `https://api.example.com/docs/reference/errors#${code}`;
+  const wait = retryAfter === undefined ? {} : { retry_after: retryAfter };
+  return { error: { code, message, doc_url: documented, retryable, ...wait } };
 }
 
 function errorHeaders(status: number, { waits, isPublic }: { waits: boolean; isPublic: boolean }): HeaderUse[] {

@@ -13,6 +13,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { OpenApiDocument } from '../../../services/api/openapi/openapi-shape.ts';
 
+const DOCS = 'http://localhost/docs/reference/errors#';
 const PATIENT = { timeout: 60_000 };
 let db: TestDatabase;
 let api: TestApi;
@@ -65,7 +66,12 @@ test('an internal error answers 500 with only the request id', async () => {
   expect(reply.status).toBe(500);
   expect(reply.headers.get('x-request-id')).toBe('my-own.id_1');
   expect(reply.body).toEqual({
-    error: { code: 'internal_error', message: 'Something broke on our side (request my-own.id_1).', retryable: true },
+    error: {
+      code: 'internal_error',
+      message: 'Something broke on our side (request my-own.id_1).',
+      doc_url: `${DOCS}internal_error`,
+      retryable: true,
+    },
   });
 });
 
@@ -153,7 +159,12 @@ describe('connections', () => {
     expect(answer.status).toBe('HTTP/1.1 400 Bad Request');
     expect(answer.headers).toMatch(/^Content-Type: application\/json.*\nContent-Length: \d+\nX-Request-Id: \S+\n/);
     expect(answer.body).toEqual({
-      error: { code: 'invalid_request', message: 'This is not valid HTTP.', retryable: false },
+      error: {
+        code: 'invalid_request',
+        message: 'This is not valid HTTP.',
+        doc_url: `${DOCS}invalid_request`,
+        retryable: false,
+      },
     });
   });
 
@@ -212,7 +223,7 @@ describe('connections', () => {
 
   test.each([
     ['/openapi.json', 'identity'],
-    ['/docs/swagger-ui-bundle.js', 'br'],
+    ['/docs/reference/api', 'gzip'],
     ['/.well-known/oauth-authorization-server', 'gzip'],
   ])('a thousand clients that request %s (%s) and read nothing cost nearly no memory', async (path, encoding) => {
     const before = process.memoryUsage().arrayBuffers;
@@ -265,33 +276,43 @@ describe('the description and its page', () => {
     expect(await response.text()).toBe(await plain.text());
   });
 
-  test('/docs is a page that may load from its own origin only', async () => {
+  test('/docs is a page without scripts that may load from its own origin only', async () => {
     const response = await get('/docs');
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
     const policy = response.headers.get('content-security-policy')!;
-    expect(policy).toContain(
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'",
-    );
-    expect(policy).not.toMatch(/unsafe|https?:|\*|upgrade/);
+    expect(policy).toMatch(/^default-src 'none'; style-src 'self'; img-src 'self';/);
+    expect(policy).not.toMatch(/unsafe|script|https?:|\*|upgrade/);
     const page = await response.text();
-    expect(page).not.toMatch(/https?:|\/\/|<style|style=| on\w+=|<script>|<script [^>]*>[^<]/);
+    expect(page).not.toMatch(/<script|<style|style=| on\w+=/);
+    const style = /<link rel="stylesheet" href="([^"]+)"/.exec(page)![1]!;
+    const sheet = await get(style);
+    expect([sheet.status, sheet.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
+    expect(sheet.headers.get('cache-control')).toContain('immutable');
   });
 
-  test('/docs loads only files that exist', async () => {
-    const page = await (await get('/docs')).text();
-    const links = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link!);
-    expect(links.length).toBeGreaterThanOrEqual(4);
-    for (const link of links) {
-      const url = new URL(link, `${api.url}/docs`);
-      expect(url.origin).toBe(api.url);
-      const response = await fetch(url);
-      expect(response.status, link).toBe(200);
-      expect((await response.arrayBuffer()).byteLength, link).toBeGreaterThan(100);
-      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-    }
-    const script = await get('/docs/swagger-ui-bundle.js');
-    expect(script.headers.get('content-type')).toContain('javascript');
-    expect(script.headers.get('cache-control')).toContain('immutable');
-    expect((await get('/docs/start.js')).headers.get('content-type')).toContain('javascript');
+  test.each([
+    ['/docs.md', 'markdown'],
+    ['/docs/guide/webhooks.md', 'markdown'],
+    ['/llms.txt', 'plain'],
+    ['/llms-full.txt', 'plain'],
+  ])('%s is Markdown, as text/%s', async (path, type) => {
+    const response = await get(path);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, `text/${type}; charset=utf-8`]);
+    expect(await response.text()).toMatch(/^# /);
+  });
+
+  test('pages that do not exist and other methods are refused like those of the API', async () => {
+    expect((await api.call(undefined, 'GET', '/docs/guide/none')).status).toBe(404);
+    expect((await api.call(undefined, 'POST', '/docs/guide/webhooks')).headers.get('allow')).toBe('GET, HEAD');
+    expect((await get('/docs/')).headers.get('location')).toBe('../docs');
+  });
+
+  test('an error links to its entry in the documentation', async () => {
+    const { body } = await api.call(undefined, 'GET', '/v1/account');
+    const { doc_url: url } = (body as { error: { doc_url: string } }).error;
+    expect(url).toBe(`${DOCS}unauthorized`);
+    const page = await (await get(new URL(url).pathname)).text();
+    expect(page).toContain('<h2 id="unauthorized">');
   });
 });

@@ -87,7 +87,14 @@ test.each<[what: string, body: object[], fault: string]>([
   const refused = await send(apiKey, body);
   expect([refused.status, refused.body]).toEqual([
     400,
-    { error: { code: 'invalid_request', message: `body: ${fault}.`, retryable: false } },
+    {
+      error: {
+        code: 'invalid_request',
+        message: `body: ${fault}.`,
+        doc_url: 'http://localhost/docs/reference/errors#invalid_request',
+        retryable: false,
+      },
+    },
   ]);
   expect((await send(apiKey, times(10, ping))).status).toBe(429);
 });

@@ -224,7 +224,12 @@ test('deliveries that are forged, old, changed, unsigned or signed with another 
   for (const delivery of refused) expect(await send(delivery)).toBe(400);
   const response = await fetch(`${api.url}/stripe/webhook`, { method: 'POST', ...refused[1]! });
   expect(await response.json()).toEqual({
-    error: { code: 'invalid_request', message: 'The delivery is not signed as it must be.', retryable: false },
+    error: {
+      code: 'invalid_request',
+      message: 'The delivery is not signed as it must be.',
+      doc_url: 'http://localhost/docs/reference/errors#invalid_request',
+      retryable: false,
+    },
   });
   expect(await accountRow(accountId)).toMatchObject({ balance: 10 });
   expect(await send(deliveryOf(event, { secret: OLD_SECRET }))).toBe(200);

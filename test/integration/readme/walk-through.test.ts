@@ -27,11 +27,12 @@ afterAll(async () => {
   await installation.remove();
 });
 
-/** Returns the fenced block that follows a marker. */
+/** Returns the fenced block that follows a marker, the same on every page that has it. */
 function block(marker: string): string {
-  const found = new RegExp(`<!-- ${marker} -->\\s*\`\`\`\\w+\\n([^]*?)\`\`\``).exec(PAGES);
-  if (!found) throw new Error(`no page has a block ${marker}`);
-  return found[1]!;
+  const found = PAGES.matchAll(new RegExp(`<!-- ${marker} -->\\s*\`\`\`\\w+\\n([^]*?)\`\`\``, 'g'));
+  const texts = new Set([...found].map(([, text]) => text!));
+  expect(texts.size, marker).toBe(1);
+  return [...texts][0]!;
 }
 
 /**

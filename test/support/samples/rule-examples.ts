@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A row of a table of `services/api/monitors/WRITING-RULES.md`. */
+/** A row of a table of `docs/guide/rule-examples.md`. */
 export interface RuleExample {
   /** In its textual form. */
   query: string;
@@ -11,7 +11,7 @@ export interface RuleExample {
   found: number | undefined;
 }
 
-const PAGE = join(import.meta.dirname, '../../../services/api/monitors/WRITING-RULES.md');
+const PAGE = join(import.meta.dirname, '../../../docs/guide/rule-examples.md');
 const ROW = /^\| `(?<query>[^`]+)` +\| `(?<fields>\{[^`]+\})` +\| (?<found>[\d,]+|–) +\|$/gm;
 
 /** The examples of the page about good rules, in its order. */

@@ -21,7 +21,7 @@ function routesOf(layers: readonly Layer[]): string[] {
 
 /** Pages and files for people, the dashboard, and the pages of links in mails. */
 const FOR_BROWSERS =
-  /^get \/docs(\/|$)|^(get|post) \/api\/agent\/(recover\/)?link$|^get \/$|^(get|post) \/dashboard(\/|$)/;
+  /^get \/(docs(\/|\.md|,|$)|llms)|^(get|post) \/api\/agent\/(recover\/)?link$|^get \/$|^(get|post) \/dashboard(\/|$)/;
 /** Stripe's own format. */
 const FOR_STRIPE = /^post \/stripe\/webhook$/;
 /** The tool server, which describes itself, and the discovery documents of its clients. */

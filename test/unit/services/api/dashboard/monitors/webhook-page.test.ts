@@ -8,10 +8,10 @@ const read = (path: string) => readFileSync(join(import.meta.dirname, '../../../
 /** The tests of webhooks run the examples of the documentation. */
 test('the receivers are those of the documentation, with a comment about the monitor', () => {
   const [node, python] = receiverCode({ name: 'Rust', webhookUrl: 'https://hooks.example.com/secret-path' });
-  const inGuide = /<!-- receiver -->\s*```js\n.*\n([^]*?)```/.exec(read('docs/guide/webhooks.md'))![1]!;
-  const inDeliverer = /```python\n([^]*?)```/.exec(read('services/deliverer/README.md'))![1]!;
-  expect(node!.code).toBe(`// Receives the matches of Rust at hooks.example.com\n${inGuide}`);
-  expect(python!.code).toBe(`# Receives the matches of Rust at hooks.example.com\n${inDeliverer}`);
+  const inNode = /<!-- receiver -->\s*```js\n.*\n([^]*?)```/.exec(read('docs/guide/webhooks.md'))![1]!;
+  const inPython = /<!-- receiver-python -->\s*```python\n([^]*?)```/.exec(read('docs/guide/webhooks.md'))![1]!;
+  expect(node!.code).toBe(`// Receives the matches of Rust at hooks.example.com\n${inNode}`);
+  expect(python!.code).toBe(`# Receives the matches of Rust at hooks.example.com\n${inPython}`);
 });
 
 test('no name ends the comment', () => {

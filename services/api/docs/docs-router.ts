@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Router, static as serveFolder } from 'express';
+import type { Response } from 'express';
+import { Marked, Renderer } from 'marked';
+import type { Tokens } from 'marked';
+import { html, trustedHtml } from '../../../shared/http/html.ts';
+import type { Html } from '../../../shared/http/html.ts';
+import { document } from '../http/page.ts';
+import { methodNotAllowed } from '../http/route.ts';
+import type { OpenApiDocument } from '../openapi/openapi-shape.ts';
+import { apiReference } from './api-reference.ts';
+import { filePages, indexIntroduction, withAbsoluteLinks } from './docs-pages.ts';
+import type { DocsPage } from './docs-pages.ts';
+
+export interface DocsDeps {
+  /** The public address of the API, without a trailing slash. */
+  baseUrl: string;
+  dashboardUrl: string;
+  describe: () => OpenApiDocument;
+}
+
+const MOUNT = '/docs';
+/** Everything comes from this origin, and there are no scripts. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+/** Pages change only with a deployment. */
+const CACHE_CONTROL = 'public, max-age=300';
+const STYLE = ['../dashboard/assets/style.css', 'docs.css']
+  .map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
+  .join('\n');
+const STYLE_PATH = `${MOUNT}/style-${createHash('sha256').update(STYLE).digest('hex').slice(0, 12)}.css`;
+const SCREENSHOTS = fileURLToPath(new URL('../../../docs/screenshots', import.meta.url));
+
+/**
+ * GET /docs and what is below it: the guides and the API reference, as pages that need no scripts, and each also as
+ * Markdown; GET /llms.txt and /llms-full.txt: the same for language models (https://llmstxt.org).
+ */
+export function createDocsRouter(deps: DocsDeps): Router {
+  let made: Documentation | undefined;
+  const documentation = () => (made ??= new Documentation(deps));
+  const router = Router({ strict: true });
+  router.get(`${MOUNT}/`, (_request, response) => {
+    response.redirect(301, '../docs');
+  });
+  router.get(STYLE_PATH, (_request, response) => {
+    response.set('Cache-Control', 'public, max-age=31536000, immutable').type('css').send(STYLE);
+  });
+  router.use(`${MOUNT}/screenshots`, serveFolder(SCREENSHOTS, { index: false, redirect: false, maxAge: '1h' }));
+  router.get(['/llms.txt', '/llms-full.txt'], ({ path }, response) => {
+    const text = path === '/llms.txt' ? documentation().list() : documentation().everything();
+    sendText(response, text, 'text/plain');
+  });
+  router.get([MOUNT, `${MOUNT}.md`, `${MOUNT}/*path`], ({ path }, response, next) => {
+    const slug = path.slice(MOUNT.length).replace(/^\//, '').replace(/\.md$/, '');
+    const found = documentation().find(slug);
+    if (found === undefined) next();
+    else if (path.endsWith('.md')) sendText(response, found.markdown);
+    else {
+      response.set({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Cache-Control': CACHE_CONTROL });
+      response.type('html').send(found.page());
+    }
+  });
+  const refuse = methodNotAllowed(['GET', 'HEAD']);
+  router.all([MOUNT, `${MOUNT}.md`, `${MOUNT}/*path`, '/llms.txt', '/llms-full.txt'], (request, response, next) => {
+    if (request.method === 'GET' || request.method === 'HEAD') next();
+    else refuse(request, response, next);
+  });
+  return router;
+}
+
+function sendText(response: Response, text: string, type = 'text/markdown'): void {
+  response.set('Cache-Control', CACHE_CONTROL).type(`${type}; charset=utf-8`).send(text);
+}
+
+/** All pages, made when the first is asked for. */
+class Documentation {
+  readonly #deps: DocsDeps;
+  readonly #url: string;
+  /** The path of the API's address, which a proxy may prefix. */
+  readonly #prefix: string;
+  readonly #pages: readonly DocsPage[];
+  readonly #slugs: ReadonlySet<string>;
+  readonly #texts = new Map<string, string>();
+  readonly #html = new Map<string, Buffer>();
+
+  constructor(deps: DocsDeps) {
+    this.#deps = deps;
+    this.#url = deps.baseUrl + MOUNT;
+    this.#prefix = new URL(deps.baseUrl).pathname.replace(/\/$/, '');
+    const pages = [...filePages(), ...apiReference(deps.describe())];
+    const listed = sections(pages)
+      .map(([section, items]) => `## ${section}\n\n${items.map(listItem).join('\n')}`)
+      .join('\n\n');
+    const index = { slug: '', title: 'Documentation', summary: '', section: undefined };
+    this.#pages = [{ ...index, markdown: `${indexIntroduction()}\n\n${listed}\n` }, ...pages];
+    this.#slugs = new Set(this.#pages.map(({ slug }) => slug));
+  }
+
+  find(slug: string): { markdown: string; page: () => Buffer } | undefined {
+    const found = this.#pages.find((page) => page.slug === slug);
+    return found && { markdown: this.#text(found), page: () => this.#page(found) };
+  }
+
+  /** The index with the pages that it leaves out: those of single operations. */
+  list(): string {
+    const others = this.#pages.filter(({ slug, section }) => slug !== '' && section === undefined);
+    const operations = others.map(({ title, slug }) => `- [${title}](${this.#url}/${slug}.md)`).join('\n');
+    return `${this.#text(this.#pages[0]!).trim()}\n\n## Operations\n\n${operations}\n`;
+  }
+
+  everything(): string {
+    return this.#pages.map((page) => this.#text(page).trim()).join('\n\n---\n\n');
+  }
+
+  #text(page: DocsPage): string {
+    const known = this.#texts.get(page.slug);
+    if (known !== undefined) return known;
+    const text = `${withAbsoluteLinks(page, this.#url, this.#slugs).trim()}\n`;
+    this.#texts.set(page.slug, text);
+    return text;
+  }
+
+  #page(page: DocsPage): Buffer {
+    const known = this.#html.get(page.slug);
+    if (known !== undefined) return known;
+    const renderer = new PageRenderer(this.#url, this.#prefix + MOUNT);
+    const body = trustedHtml(
+      new Marked().parse(this.#text(page), { async: false, renderer }).replace(/^<h1[^>]*>.*?<\/h1>\n/, ''),
+    );
+    const style = html`<link rel="stylesheet" href="${this.#prefix + STYLE_PATH}" />
+      <link rel="alternate" type="text/markdown" href="${this.#pathOf(page)}.md" />`;
+    const heading = /^# (.+)$/m.exec(page.markdown)?.[1] ?? page.title;
+    const text = document(heading, style, this.#columns(page, body), this.#header());
+    const bytes = Buffer.from(String(text));
+    this.#html.set(page.slug, bytes);
+    return bytes;
+  }
+
+  #pathOf({ slug }: DocsPage): string {
+    return this.#prefix + MOUNT + (slug === '' ? '' : `/${slug}`);
+  }
+
+  #header(): Html {
+    return html`<a class="skip" href="#content">Skip to the content</a>
+      <header>
+        <div class="bar">
+          <a class="brand" href="${this.#deps.dashboardUrl}/dashboard">Forum monitor</a>
+          <a href="${this.#prefix + MOUNT}">Documentation</a>
+          <a class="to-pages" href="#pages">All pages</a>
+        </div>
+      </header>`;
+  }
+
+  #columns(page: DocsPage, body: Html): Html {
+    const lists = sections(this.#pages).map(
+      ([section, items]) =>
+        html`<h2>${section}</h2>
+          <ul>
+            ${items.map(
+              (item) =>
+                html`<li>
+                  <a href="${this.#pathOf(item)}" ${item === page && html`aria-current="page"`}>${item.title}</a>
+                </li>`,
+            )}
+          </ul>`,
+    );
+    return html`<div class="docs">
+      <article>
+        ${body}
+        <p class="soft">This page as <a href="${this.#pathOf(page)}.md">Markdown</a></p>
+      </article>
+      <nav id="pages" aria-label="All pages">${lists}</nav>
+    </div>`;
+  }
+}
+
+function sections(pages: readonly DocsPage[]): [string, DocsPage[]][] {
+  const listed = pages.filter(({ section }) => section !== undefined);
+  return [...Map.groupBy(listed, ({ section }) => section!)];
+}
+
+const listItem = ({ title, slug, summary }: DocsPage) => `- [${title}](${slug}.md): ${summary}.`;
+
+/** Markdown as HTML that keyboards can scroll and that links can point into. Raw HTML is shown as it is written. */
+class PageRenderer extends Renderer {
+  readonly #url: string;
+  readonly #path: string;
+  readonly #ids = new Map<string, number>();
+
+  constructor(url: string, path: string) {
+    super();
+    this.#url = url;
+    this.#path = path;
+  }
+
+  override heading({ tokens, depth, text }: Tokens.Heading): string {
+    return `<h${depth} id="${this.#idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+  }
+
+  /** As GitHub makes them. */
+  #idOf(text: string): string {
+    const id = text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-');
+    const count = this.#ids.get(id) ?? 0;
+    this.#ids.set(id, count + 1);
+    return count === 0 ? id : `${id}-${count}`;
+  }
+
+  override link(token: Tokens.Link): string {
+    const own = token.href === `${this.#url}.md` || token.href.startsWith(`${this.#url}/`);
+    if (!own) return super.link(token);
+    const href = this.#path + token.href.slice(this.#url.length).replace(/\.md(?=#|$)/, '');
+    return super.link({ ...token, href });
+  }
+
+  override image(token: Tokens.Image): string {
+    return super.image({ ...token, href: token.href.replace(this.#url, this.#path) });
+  }
+
+  override code(token: Tokens.Code): string {
+    return super.code(token).replace('<pre>', '<pre tabindex="0">');
+  }
+
+  override table(token: Tokens.Table): string {
+    return `<div class="scroll" tabindex="0" role="group" aria-label="Table">${super.table(token)}</div>\n`;
+  }
+
+  override html({ text }: Tokens.HTML | Tokens.Tag): string {
+    return String(html`${text}`);
+  }
+}
