@@ -4,7 +4,7 @@ import { TopicsDiffer } from '../shared/kafka/topic-admin.ts';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import { Lifecycle, releaseMemory } from '../shared/runtime/lifecycle.ts';
-import { createLogger } from '../shared/runtime/logger.ts';
+import { createLogger, prettyLines } from '../shared/runtime/logger.ts';
 import { runServices } from './run-services.ts';
 import { chooseServices } from './service-names.ts';
 
@@ -19,7 +19,8 @@ function loadConfigOrExit(): Config {
 }
 
 const config = loadConfigOrExit();
-const logger = createLogger(config.logLevel);
+const destination = config.logFormat === 'pretty' ? prettyLines((text) => process.stdout.write(text)) : undefined;
+const logger = createLogger(config.logLevel, destination);
 const lifecycle = new Lifecycle(logger);
 
 // An unexpected error ends the process: all state in memory can be rebuilt from Kafka and Postgres.

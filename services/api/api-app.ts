@@ -96,6 +96,11 @@ export function createApiApp(options: ApiAppDeps): Express {
   app.disable('x-powered-by');
   // Responses are built from Postgres on each request, so hashing their bodies would save no work.
   app.disable('etag');
+  // A shell's prompt begins on a line of its own.
+  app.response.json = function json(body: unknown) {
+    if (!this.hasHeader('Content-Type')) this.type('json');
+    return this.send(`${JSON.stringify(body)}\n`);
+  };
   if (options.trustProxy !== undefined) app.set('trust proxy', trustProxySetting(options.trustProxy));
 
   if (options.tracing) app.use(createRequestTracing(options.tracing));

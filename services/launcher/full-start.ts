@@ -106,6 +106,7 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
       const { drainMs } = config.http;
       return startServices({ env: childEnv, pidFile: files.services, drainMs, onReady: ready.announce, onFault });
     };
+    progress('starting the services');
     supervisor.supervise({ name: 'services', kind: 'services', process: await start(), start, externalCause });
     await untilAborted(broken, signal);
     progress('stopping');

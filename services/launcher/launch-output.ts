@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { styleText } from 'node:util';
 import { createLogger } from '../../shared/runtime/logger.ts';
 
 export interface LaunchOutput {
@@ -18,26 +20,23 @@ export interface ReadyInstallation {
 }
 
 export interface LaunchOutputDeps {
-  isTerminal: boolean;
-  /** LOG_LEVEL. It does not apply to a terminal, nor to the line that says where the API is. */
+  format: 'pretty' | 'json';
+  /** LOG_LEVEL. It does not apply to people, nor to the line that says where the API is. */
   level: string;
   out: (text: string) => void;
   err: (text: string) => void;
 }
 
-/** Plain text for a terminal; otherwise JSON lines, which name only the file of the demo account's key. */
-export function createLaunchOutput({ isTerminal, level, out, err }: LaunchOutputDeps): LaunchOutput {
-  return isTerminal ? terminalOutput(out, err) : logOutput(level, out);
+/** Plain text for people; otherwise JSON lines, which name only the file of the demo account's key. */
+export function createLaunchOutput({ format, level, out, err }: LaunchOutputDeps): LaunchOutput {
+  return format === 'pretty' ? textOutput(out, err) : logOutput(level, out);
 }
 
-function terminalOutput(out: LaunchOutputDeps['out'], err: LaunchOutputDeps['err']): LaunchOutput {
+function textOutput(out: LaunchOutputDeps['out'], err: LaunchOutputDeps['err']): LaunchOutput {
   return {
     progress: (line) => out(`${line}\n`),
     warn: (line) => err(`WARNING: ${line}\n`),
-    ready: ({ baseUrl, dashboardUrl, demoKeyFile, seconds }) => {
-      const key = demoKeyFile === undefined ? undefined : readDemoKey(demoKeyFile);
-      out(`${banner({ baseUrl, dashboardUrl }, key, seconds)}\n`);
-    },
+    ready: (installation) => out(`${banner(installation)}\n`),
   };
 }
 
@@ -68,31 +67,44 @@ function readDemoKey(file: string): string | undefined {
   }
 }
 
-const SIGN_IN = [
-  'Sign in to the dashboard with any address (its mail is written to the data directory), or as the demo account:',
-  '  npm run --silent admin -- account sign-in-link --email demo@localhost',
-].join('\n');
+/** The path as a person would type it. */
+function fromHere(file: string): string {
+  const path = relative(process.cwd(), file);
+  return path.startsWith('..') ? file : path;
+}
 
-function banner(
-  { baseUrl, dashboardUrl }: { baseUrl: string; dashboardUrl: string },
-  demoKey: string | undefined,
-  seconds: number,
-): string {
-  const body = `'{"name":"rust","keywords":["rust"]}'`;
-  const key = demoKey ?? 'YOUR_KEY';
+/** The addresses, the key, and what to do next. */
+function banner({ baseUrl, dashboardUrl, demoKeyFile, seconds }: ReadyInstallation): string {
+  const demoKey = demoKeyFile === undefined ? undefined : readDemoKey(demoKeyFile);
+  const facts = [
+    ['API', `${baseUrl}/v1`],
+    ['Documentation', `${baseUrl}/docs`],
+    ['Dashboard', `${dashboardUrl}/dashboard`],
+    ...(demoKey === undefined ? [] : [['Demo key', demoKey]]),
+  ] as const;
+  const [makeKey, email] =
+    demoKeyFile === undefined || demoKey === undefined
+      ? [['npm run --silent admin -- account create --email you@example.com', 'KEY=…'], 'you@example.com']
+      : [[`KEY=$(cat ${fromHere(demoKeyFile)})`], 'demo@localhost'];
+  const next = [
+    ...makeKey,
+    [
+      `curl -s -X POST ${baseUrl}/v1/monitors -H "Authorization: Bearer $KEY"`,
+      `  -H 'Content-Type: application/json' -d '{"name": "espresso", "keywords": ["espresso"]}'`,
+    ].join(' \\\n'),
+    `npm run --silent admin -- account sign-in-link --email ${email}`,
+  ];
   return [
     '',
-    `The forum monitor is ready (${seconds.toFixed(1)} s).`,
-    `  API       ${baseUrl}/v1`,
-    `  docs      ${baseUrl}/docs`,
-    `  dashboard ${dashboardUrl}/dashboard`,
-    demoKey === undefined
-      ? '  key       npm run --silent admin -- account create --email you@example.com'
-      : `  demo key  ${demoKey}`,
+    styleText('bold', `Forum monitor is ready (${seconds.toFixed(1)} s).`),
     '',
-    ...(demoKey === undefined ? [] : [SIGN_IN, '']),
-    'Create a monitor:',
-    `  curl -s -X POST ${baseUrl}/v1/monitors -H "Authorization: Bearer ${key}" -H 'Content-Type: application/json' -d ${body}`,
+    ...facts.map(([name, fact]) => `  ${name.padEnd(13)}  ${fact}`),
+    '',
+    'Next, in a second terminal: create a monitor, then open the link to watch its matches arrive.',
+    '',
+    ...next.map((command) => command.replaceAll(/^/gm, '  ')),
+    '',
+    'Ctrl-C stops everything. The next start continues with the same data.',
     '',
   ].join('\n');
 }

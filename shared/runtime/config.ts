@@ -23,10 +23,21 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   );
   const parsed = ENVIRONMENT.safeParse(given);
   if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => `  ${String(issue.path[0])}: ${issue.message}`);
+    const faults = parsed.error.issues.map((issue) => faultText(String(issue.path[0]), issue.message, given));
     throw new ConfigError(`The environment has ${faults.length === 1 ? 'a fault' : 'faults'}:\n${faults.join('\n')}`);
   }
   return toConfig(parsed.data);
+}
+
+/** Settings whose names say that their values are secrets or addresses, which may hold one. */
+const MAY_BE_SECRET = /SECRET|TOKEN|KEY|CLIENTS|URL|BROKERS|PROXY/;
+const QUOTED_LENGTH = 60;
+
+function faultText(name: string, message: string, given: Record<string, string | undefined>): string {
+  const value = given[name];
+  if (value === undefined || MAY_BE_SECRET.test(name)) return `  ${name}: ${message}`;
+  const quoted = JSON.stringify(value.length > QUOTED_LENGTH ? `${value.slice(0, QUOTED_LENGTH)}…` : value);
+  return `  ${name}: ${message}, not ${quoted}`;
 }
 
 function toConfig(e: z.infer<typeof ENVIRONMENT>) {
@@ -118,7 +129,9 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>) {
     payments: paymentsOf(e),
     /** Set by the parent process for its children. */
     hasSimulatedForum: e.FORUM_SIMULATED.includes('forum'),
-    logLevel: e.LOG_LEVEL,
+    /** People at a terminal see what goes wrong; programs get the rest too. */
+    logLevel: e.LOG_LEVEL ?? (e.LOG_FORMAT === 'pretty' ? 'warn' : 'info'),
+    logFormat: e.LOG_FORMAT,
   };
 }
 

@@ -46,102 +46,228 @@ function refuseBrokers(brokers: readonly string[], context: z.RefinementCtx): vo
 
 const MOST_SHARDS = 64;
 
-/** A new variable also needs a row in the table of README.md: `test/architecture/structure.test.ts` compares them. */
+/** All settings, each with what its documentation says: `npm run reference` writes docs/reference/configuration.md. */
 export const VARIABLES = z.object({
-  PORT: port().default(8080),
-  HOST: listenHost().default('127.0.0.1'),
-  METRICS_PORT: port().optional(),
-  METRICS_HOST: listenHost().default('127.0.0.1'),
-  HTTP_MAX_CONNECTIONS: wholeNumber(10, 1_000_000).default(5_000),
-  DRAIN_SECONDS: wholeNumber(0, 60).default(0),
-  BASE_URL: publicAddress().optional(),
-  APP_URL: publicAddress().optional(),
-  DASHBOARD_URL: publicAddress().optional(),
-  TRUST_PROXY: trustProxy().optional(),
-  DATA_DIR: z.string().min(1).default('.data'),
-  KAFKA_BROKERS: filledList(z.string().regex(BROKER, BROKERS), BROKERS).superRefine(refuseBrokers).optional(),
-  KAFKA_SASL_MECHANISM: z.enum(SASL_MECHANISMS, { message: `must be ${SASL_MECHANISMS.join(', ')}` }).default('plain'),
-  KAFKA_TLS: flag().default(false),
-  KAFKA_TLS_CA_FILE: pemFile().optional(),
-  KAFKA_TLS_CERT_FILE: pemFile().optional(),
-  KAFKA_TLS_KEY_FILE: pemFile().optional(),
-  KAFKA_REPLICATION: wholeNumber(1, 9).optional(),
-  KAFKA_PARTITIONS: list(z.string().regex(TOPIC_PARTITIONS, PARTITIONS)).default([]),
-  KAFKA_JARS_URL: url({ protocols: ['https', 'http'], credentials: true }).optional(),
+  PORT: port().default(8080).describe('Port of the API, the dashboard and the documentation. 0: any free port.'),
+  HOST: listenHost().default('127.0.0.1').describe('Address that the API listens on. 0.0.0.0: all interfaces.'),
+  METRICS_PORT: port()
+    .optional()
+    .describe(
+      'Port of Prometheus `/metrics`. By default 9464; a process that joins an installation takes a free port.',
+    ),
+  METRICS_HOST: listenHost()
+    .default('127.0.0.1')
+    .describe(
+      'Address that `/metrics` listens on. Elsewhere than on loopback it shows how busy the service is, but no secret. A request by a name with a dot other than this one is refused.',
+    ),
+  HTTP_MAX_CONNECTIONS: wholeNumber(10, 1_000_000)
+    .default(5_000)
+    .describe(
+      'Open connections of one API process. Beyond them, idle ones are closed first. One client address may have a tenth, unless TRUST_PROXY is set.',
+    ),
+  DRAIN_SECONDS: wholeNumber(0, 60)
+    .default(0)
+    .describe(
+      'How long a stopping API process still serves requests while `/readyz` answers 503. Make it longer than your load balancer needs to notice.',
+    ),
+  BASE_URL: publicAddress()
+    .optional()
+    .describe('Public address of the API and the documentation. By default http://localhost:PORT.'),
+  APP_URL: publicAddress()
+    .optional()
+    .describe('Public address of the sign-up pages. By default http://localhost:PORT.'),
+  DASHBOARD_URL: publicAddress()
+    .optional()
+    .describe(
+      'Public address of the dashboard, without `/dashboard`. By default http://localhost:PORT. The dashboard answers no other name with a dot, unless TRUST_PROXY is set.',
+    ),
+  TRUST_PROXY: trustProxy()
+    .optional()
+    .describe("Proxies in front of the API, in Express's syntax (`1`, `loopback`, a network)."),
+  DATA_DIR: z.string().min(1).default('.data').describe('Folder of the embedded engines, keys and caches.'),
+  KAFKA_BROKERS: filledList(z.string().regex(BROKER, BROKERS), BROKERS)
+    .superRefine(refuseBrokers)
+    .optional()
+    .describe(
+      'Brokers, as `host:port` or `kafka://user:password@host:port`, separated by commas. Unset: an embedded broker.',
+    ),
+  KAFKA_SASL_MECHANISM: z
+    .enum(SASL_MECHANISMS, { message: `must be ${SASL_MECHANISMS.join(', ')}` })
+    .default('plain')
+    .describe('How the user and password of KAFKA_BROKERS are presented: `plain`, `scram-sha-256` or `scram-sha-512`.'),
+  KAFKA_TLS: flag()
+    .default(false)
+    .describe('1: connections to the brokers are encrypted and their certificates checked.'),
+  KAFKA_TLS_CA_FILE: pemFile()
+    .optional()
+    .describe("PEM file of the authorities that sign the brokers' certificates. Unset: those that Node.js trusts."),
+  KAFKA_TLS_CERT_FILE: pemFile().optional().describe('PEM file of a client certificate, for brokers that ask for one.'),
+  KAFKA_TLS_KEY_FILE: pemFile().optional().describe('PEM file of the key of KAFKA_TLS_CERT_FILE.'),
+  KAFKA_REPLICATION: wholeNumber(1, 9)
+    .optional()
+    .describe(
+      'Copies of each partition that topics must have; with fewer, the start is refused. Unset: as many as there are brokers, at most 3, and fewer cause a warning.',
+    ),
+  KAFKA_PARTITIONS: list(z.string().regex(TOPIC_PARTITIONS, PARTITIONS))
+    .default([])
+    .describe('Numbers of partitions that differ from the usual ones: `TOPIC=COUNT`, separated by commas.'),
+  KAFKA_JARS_URL: url({ protocols: ['https', 'http'], credentials: true })
+    .optional()
+    .describe(
+      'Maven repository from which the embedded broker is fetched. Unset: the mirror of your Maven settings, or https://repo.maven.apache.org/maven2.',
+    ),
   DATABASE_URL: url(
     { protocols: ['postgres', 'postgresql'], credentials: true, query: true, noHost: true },
     addressesOf,
-  ).optional(),
-  DATABASE_SYNCHRONOUS: flag().default(false),
-  CLICKHOUSE_URL: url({ protocols: ['http', 'https'], credentials: true, query: true }).optional(),
-  CLICKHOUSE_CA_FILE: pemFile().optional(),
+  )
+    .optional()
+    .describe(
+      'PostgreSQL. Several hosts may be named (`postgres://user:password@a:5432,b:5432/forum`); the primary is used. Unset: an embedded server.',
+    ),
+  DATABASE_SYNCHRONOUS: flag()
+    .default(false)
+    .describe(
+      "1: a start waits until PostgreSQL's commits wait for a standby that is connected. 0: it only warns where DATABASE_URL names several hosts.",
+    ),
+  CLICKHOUSE_URL: url({ protocols: ['http', 'https'], credentials: true, query: true })
+    .optional()
+    .describe("ClickHouse's HTTP interface. Unset: an embedded engine."),
+  CLICKHOUSE_CA_FILE: pemFile()
+    .optional()
+    .describe(
+      'PEM file of the authorities that sign the certificate of an `https://` CLICKHOUSE_URL. Unset: those that Node.js trusts.',
+    ),
   CLICKHOUSE_CLUSTER: z
     .string()
     .regex(/^([A-Za-z0-9_-]{1,100}|\{cluster\})$/, 'must be the name of a cluster, or {cluster}')
-    .optional(),
+    .optional()
+    .describe(
+      'Cluster of one shard whose replicas CLICKHOUSE_URL reaches, or `{cluster}`. Tables are replicated. Set it before the first start.',
+    ),
   KAFKA_TOPIC_PREFIX: z
     .string()
     .regex(/^[A-Za-z0-9._-]{0,100}$/, 'may hold letters, digits, dots, dashes and underscores')
-    .default(''),
+    .default('')
+    .describe('Prefix of all topics and consumer groups, so that installations can share a cluster.'),
   SECRET_KEY: z
     .string()
     .refine((key) => key.trim().length >= 32, { message: 'must have at least 32 characters' })
-    .optional(),
+    .optional()
+    .describe(
+      'Encrypts secrets at rest, and keys the hashes of codes and mailboxes. Unset: generated once and kept in PostgreSQL.',
+    ),
   SECRET_KEY_PREVIOUS: z
     .string()
     .refine((key) => key.trim().length >= 32, { message: 'must have at least 32 characters' })
-    .optional(),
+    .optional()
+    .describe('A second key that opens what it sealed, while SECRET_KEY is replaced.'),
   UPSTREAM_CLIENTS: filledList(z.string().regex(/^[^:\s]+:\S+$/, CLIENTS), CLIENTS)
     .refine(
       (clients) => new Set(clients.map((client) => client.split(':')[0])).size === clients.length,
       'names a client twice',
     )
-    .optional(),
-  UPSTREAM_URL: publicAddress().default('https://oauth.reddit.com'),
-  UPSTREAM_TOKEN_URL: publicAddress().default('https://www.reddit.com/api/v1/access_token'),
-  UPSTREAM_SITE_URL: publicAddress().default('https://www.reddit.com'),
-  UPSTREAM_USER_AGENT: headerText().default('server:forum-monitor:1.0.0 (by /u/forum-monitor)'),
-  UPSTREAM_LIVE_SHARE: decimal(0, 100).default(60),
-  UPSTREAM_READING_SHARE: decimal(0, 100).default(20),
-  UPSTREAM_AUDIT_SHARE: decimal(0, 100).default(2),
-  CRAWL_SOURCES: list(z.string().refine(isSource, `may name ${SOURCE_NAMES.join(', ')} and replay:FILE`)).default([
-    'post-ids',
-    'listings',
-    'threads',
-  ]),
-  REPLAY_MOST_LAG: wholeNumber(1, 1_000_000_000).default(10_000),
-  SIMULATOR_RATE: decimal(0, 20_000).default(20),
-  MATCHER_SHARDS: wholeNumber(1, MOST_SHARDS).default(1),
-  MATCHER_SHARD: wholeNumber(1, MOST_SHARDS).optional(),
-  SUPPRESSED_MATCHES_PER_DAY: wholeNumber(0, 10_000_000).default(SUPPRESSED_PER_DAY),
-  WEBHOOK_ALLOW_PRIVATE: flag().default(false),
-  OTEL_EXPORTER_OTLP_ENDPOINT: url({ protocols: ['http', 'https'] }).optional(),
-  OTEL_TRACES_SAMPLER_ARG: decimal(0, 1).default(0.01),
-  WEBHOOK_ATTEMPTS_AT_ONCE: wholeNumber(8, 50_000).default(1_024),
-  WEBHOOK_EGRESS_PROXY: url({ protocols: ['http'], credentials: true, path: false }).optional(),
-  SMTP_URL: url({ protocols: ['smtp', 'smtps'], credentials: true, query: true }).optional(),
-  MAIL_FROM: mailSender().optional(),
-  SIGNUP_DNS_CHECK: flag().default(true),
+    .optional()
+    .describe('OAuth clients of the forum, as `id:secret`, separated by commas. Unset: the built-in simulator.'),
+  UPSTREAM_URL: publicAddress().default('https://oauth.reddit.com').describe("The forum's API."),
+  UPSTREAM_TOKEN_URL: publicAddress()
+    .default('https://www.reddit.com/api/v1/access_token')
+    .describe("The forum's token endpoint."),
+  UPSTREAM_SITE_URL: publicAddress()
+    .default('https://www.reddit.com')
+    .describe("The forum's public site, with which links begin."),
+  UPSTREAM_USER_AGENT: headerText()
+    .default('server:forum-monitor:1.0.0 (by /u/forum-monitor)')
+    .describe('User agent of requests to the forum.'),
+  UPSTREAM_LIVE_SHARE: decimal(0, 100)
+    .default(60)
+    .describe("Percent of the forum's calls that are reserved for crawling. Idle calls are lent."),
+  UPSTREAM_READING_SHARE: decimal(0, 100)
+    .default(20)
+    .describe("Percent of the forum's calls that are reserved for readers of the API."),
+  UPSTREAM_AUDIT_SHARE: decimal(0, 100)
+    .default(2)
+    .describe("Percent of the forum's calls that are reserved for audits of coverage."),
+  CRAWL_SOURCES: list(z.string().refine(isSource, `may name ${SOURCE_NAMES.join(', ')} and replay:FILE`))
+    .default(['post-ids', 'listings', 'threads'])
+    .describe(
+      'What to crawl: any of `post-ids`, `comment-ids`, `listings`, `threads`, and `replay:FILE` (a dump; plain, gzip or zstd). Empty: nothing.',
+    ),
+  REPLAY_MOST_LAG: wholeNumber(1, 1_000_000_000)
+    .default(10_000)
+    .describe('A replay pauses while the matcher is more than this many records behind.'),
+  SIMULATOR_RATE: decimal(0, 20_000).default(20).describe('New items a second in the built-in simulator.'),
+  MATCHER_SHARDS: wholeNumber(1, MOST_SHARDS)
+    .default(1)
+    .describe('Groups of matchers that the monitors are divided among. The same for every process.'),
+  MATCHER_SHARD: wholeNumber(1, MOST_SHARDS)
+    .optional()
+    .describe('The group that the matcher of this process belongs to, from 1.'),
+  SUPPRESSED_MATCHES_PER_DAY: wholeNumber(0, 10_000_000)
+    .default(SUPPRESSED_PER_DAY)
+    .describe('Matches over the daily cap that are stored for a monitor and UTC day. Further ones are only counted.'),
+  WEBHOOK_ALLOW_PRIVATE: flag()
+    .default(false)
+    .describe('1: webhooks may use http:// and private addresses. For development only.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url({ protocols: ['http', 'https'] })
+    .optional()
+    .describe('Collector that traces are sent to, by OTLP over HTTP, at `/v1/traces` below it. Unset: no tracing.'),
+  OTEL_TRACES_SAMPLER_ARG: decimal(0, 1)
+    .default(0.01)
+    .describe('Share of items and requests that are traced, from 0 to 1.'),
+  WEBHOOK_ATTEMPTS_AT_ONCE: wholeNumber(8, 50_000)
+    .default(1_024)
+    .describe('Concurrent webhook attempts of each process.'),
+  WEBHOOK_EGRESS_PROXY: url({ protocols: ['http'], credentials: true, path: false })
+    .optional()
+    .describe('CONNECT proxy that webhooks are sent through.'),
+  SMTP_URL: url({ protocols: ['smtp', 'smtps'], credentials: true, query: true })
+    .optional()
+    .describe('Mail server (smtp:// or smtps://). Unset: mails are written to `DATA_DIR/outbox`.'),
+  MAIL_FROM: mailSender().optional().describe('Sender of mails. By default no-reply at the host of APP_URL.'),
+  SIGNUP_DNS_CHECK: flag().default(true).describe('0: the domains of mail addresses are not looked up.'),
   STRIPE_SECRET_KEY: z
     .string()
     .regex(
       /^(sk|rk)_(test|live)_[\w-]+$/,
       'must be a secret or restricted key: sk_live_…, rk_live_…, sk_test_… or rk_test_…',
     )
-    .optional(),
+    .optional()
+    .describe('Sells packs by Stripe Checkout. Unset: packs are not sold.'),
   STRIPE_WEBHOOK_SECRET: filledList(z.string().regex(/^whsec_\S+$/, WEBHOOK_SECRETS), WEBHOOK_SECRETS)
     .refine((secrets) => secrets.length <= 2, WEBHOOK_SECRETS)
-    .optional(),
-  STRIPE_API_URL: url({ protocols: ['https', 'http'], path: false }).optional(),
-  STRIPE_PRICE_9: priceId().optional(),
-  STRIPE_PRICE_29: priceId().optional(),
-  STRIPE_PRICE_79: priceId().optional(),
-  STRIPE_AUTOMATIC_TAX: flag().default(false),
-  AGENT_SIGNUP: flag().default(true),
-  AGENT_SIGNUP_PER_HOUR: wholeNumber(1, 10_000).default(500),
-  SIGN_IN_PER_HOUR: wholeNumber(1, 10_000).default(1_000),
-  CODES_PER_NETWORK: wholeNumber(1, 1_000).default(20),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    .optional()
+    .describe("Secret of Stripe's webhook; two, separated by a comma, while one replaces the other."),
+  STRIPE_API_URL: url({ protocols: ['https', 'http'], path: false })
+    .optional()
+    .describe("Another address of Stripe's API, for tests."),
+  STRIPE_PRICE_9: priceId()
+    .optional()
+    .describe('Id of the price of the $9 pack in Stripe. Unset: the checkout states the amount.'),
+  STRIPE_PRICE_29: priceId().optional().describe('Id of the price of the $29 pack in Stripe.'),
+  STRIPE_PRICE_79: priceId().optional().describe('Id of the price of the $79 pack in Stripe.'),
+  STRIPE_AUTOMATIC_TAX: flag().default(false).describe('1: Stripe adds taxes to the price.'),
+  AGENT_SIGNUP: flag().default(true).describe('0: sign-up is off and answers 503.'),
+  AGENT_SIGNUP_PER_HOUR: wholeNumber(1, 10_000)
+    .default(500)
+    .describe('Sign-up codes mailed in an hour. Beyond them sign-up answers 503.'),
+  SIGN_IN_PER_HOUR: wholeNumber(1, 10_000)
+    .default(1_000)
+    .describe('Sign-in codes mailed in an hour, independent of sign-up.'),
+  CODES_PER_NETWORK: wholeNumber(1, 1_000)
+    .default(20)
+    .describe('Codes an hour, for each purpose, for a /24 or /64; twice as many for a /56, four times for a /48.'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .optional()
+    .describe(
+      '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. By default `info`, and `warn` where LOG_FORMAT is `pretty`.',
+    ),
+  LOG_FORMAT: z
+    .enum(['pretty', 'json'])
+    .default('json')
+    .describe(
+      '`json`: a JSON object a line. `pretty`: for people. `npm start` in a terminal chooses `pretty` by itself.',
+    ),
   FORUM_EMBEDDED: list(z.enum(['kafka', 'postgres', 'clickhouse'])).default([]),
   FORUM_SIMULATED: list(z.enum(['forum', 'payments'])).default([]),
 });

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-/** Schemas of settings. A message says what is allowed and never repeats the value, which may be a secret. */
+/** Schemas of settings. A message says what is allowed; `loadConfig` adds the value where it cannot be a secret. */
 
 /** A number in plain decimal digits: no spaces, no exponents, no hexadecimal. */
 function number(pattern: RegExp, min: number, max: number, message: string) {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { referencePages } from '../../scripts/write-reference.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -31,20 +32,8 @@ test('only programs end the process', () => {
   expect(productFiles().filter((file) => !allowed.test(file) && /process\.exit\(/.test(read(file)))).toEqual([]);
 });
 
-test('the table of settings has every environment variable that the configuration reads, and no other', () => {
-  const variables =
-    /const VARIABLES = z\.object\(\{\n([^]*?)\n\}\);/.exec(read('shared/runtime/environment.ts'))?.[1] ?? '';
-  const readNames = [...variables.matchAll(/^ {2}([A-Z_\d]+):/gm)].map(([, name]) => name!);
-  const rows =
-    /\n\| name +\| default[^\n]*\n\|[^\n]*\n((?:\|[^\n]*\n)+)/.exec(read('docs/reference/configuration.md'))?.[1] ?? '';
-  const documented = rows
-    .split('\n')
-    .flatMap((row) => row.split('|')[1]?.split(',') ?? [])
-    .map((name) => name.trim());
-  expect(readNames.length).toBeGreaterThan(30);
-  // The parent process sets FORUM_… for its children; only tests and benchmarks read RECORDED_RESPONSES.
-  const expected = [...readNames.filter((name) => !name.startsWith('FORUM_')), 'RECORDED_RESPONSES'];
-  expect(documented.sort()).toEqual(expected.sort());
+test('the reference pages are those that `npm run reference` writes', async () => {
+  for (const [file, text] of Object.entries(await referencePages())) expect(read(`docs/reference/${file}`)).toBe(text);
 });
 
 test('links between documents lead somewhere', () => {

@@ -66,7 +66,7 @@ export function coverageRoute({ pool, clock }: CoverageDeps): Route {
       const key = `${range.from} ${range.to}`;
       const compute = async (abandoned: AbortSignal): Promise<Uint8Array> => {
         const answer = await semaphore.run(caller.accountId, () => read(pool, measured, range, clock), abandoned);
-        const bytes = Buffer.from(JSON.stringify(answer));
+        const bytes = Buffer.from(`${JSON.stringify(answer)}\n`);
         responses.set(key, bytes);
         return bytes;
       };

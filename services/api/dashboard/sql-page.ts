@@ -86,7 +86,9 @@ function page(request: PageRequest, query: string, answer: HtmlValue = false, pr
 }
 
 /** Reads the beginning and the end of a response, which has one row a line, and counts the lines. */
-function result(answer: Buffer): Html {
+function result(body: Buffer): Html {
+  // Without the line break at its end.
+  const answer = body.subarray(0, -1);
   const [begin = '', ...lines] = answer.toString('utf8', 0, MAX_BYTES + MAX_REST_BYTES).split('\n');
   const end = answer.toString('utf8', answer.lastIndexOf('\n'));
   const { columns, credits_used: credits } = JSON.parse(begin + end) as SqlAnswer;

@@ -311,7 +311,7 @@ export function answerConnectionErrors(server: Server, baseUrl: string): void {
       return;
     }
     const refusal = new ApiError('invalid_request', messageOf(error));
-    const body = JSON.stringify(refusal.envelope(baseUrl));
+    const body = `${JSON.stringify(refusal.envelope(baseUrl))}\n`;
     const head = [
       `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
       'Content-Type: application/json; charset=utf-8',

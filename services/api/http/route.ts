@@ -353,7 +353,7 @@ async function jsonInPieces(body: object, member: string): Promise<Buffer> {
     if (name !== member) write(JSON.stringify(value));
     else await writeList(value as Iterable<unknown>);
   }
-  write(separator === '{' ? '{}' : '}');
+  write(separator === '{' ? '{}\n' : '}\n');
   return Buffer.concat(pieces);
 
   async function writeList(items: Iterable<unknown>): Promise<void> {

@@ -91,7 +91,7 @@ function answerIn(format: keyof typeof TYPES, { pool, baseUrl }: FeedDeps): Requ
     const url = `${baseUrl}/feeds/${token}.${format}`;
     const feed = jsonFeed(found, await readFeedMatches(pool, monitorId, ENTRIES), url);
     const updatedAt = lastChange(feed, changedAt);
-    const bytes = Buffer.from(format === 'atom' ? atomFeed(feed, monitorId, updatedAt) : JSON.stringify(feed));
+    const bytes = Buffer.from(format === 'atom' ? atomFeed(feed, monitorId, updatedAt) : `${JSON.stringify(feed)}\n`);
     response.set({
       'Content-Type': TYPES[format],
       'Cache-Control': 'private, max-age=60',

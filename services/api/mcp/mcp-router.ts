@@ -102,7 +102,7 @@ function answerMessage(options: McpDeps): RequestHandler {
     for (const [name, value] of answer.headers) response.set(name, value);
     const text = await answer.text();
     if (text === '') response.end();
-    else response.send(text);
+    else response.send(`${text}\n`);
   };
 }
 

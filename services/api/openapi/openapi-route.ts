@@ -35,7 +35,7 @@ export function openApiRoute(routes: readonly (Route | PublicRoute)[], baseUrl: 
     },
   };
   // All answers share these bytes: a client that does not read its answer costs no copy.
-  const bytes = Buffer.from(JSON.stringify(buildOpenApiDocument([...routes, route], baseUrl, appUrl)));
+  const bytes = Buffer.from(`${JSON.stringify(buildOpenApiDocument([...routes, route], baseUrl, appUrl))}\n`);
   // Weak, because compressed and plain answers have the same.
   const etag = `W/"${createHash('sha256').update(bytes).digest('base64url')}"`;
   return route;

@@ -50,7 +50,7 @@ export class RenderedPost {
    */
   withMeta(meta: PostMeta): Buffer {
     if (this.format === 'md') return this.text;
-    const end = `,"meta":${JSON.stringify(meta)}}`;
+    const end = `,"meta":${JSON.stringify(meta)}}\n`;
     if (this.usual?.end === end) return this.usual.bytes;
     const bytes = Buffer.allocUnsafeSlow(this.text.length + Buffer.byteLength(end));
     this.text.copy(bytes);

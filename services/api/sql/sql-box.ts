@@ -103,7 +103,7 @@ export async function runInBox(folder: string, { query, format }: BoxJob, signal
 /** The body of the response, with one row a line, so that its beginning can be read without the rest. */
 export function sqlAnswer({ columns, rowsRead, bytes }: SqlResult, credits: number): Buffer {
   const begin = `{"columns":${JSON.stringify(columns)},"rows":[`;
-  const end = `\n],"rows_read":${rowsRead},"credits_used":${credits}}`;
+  const end = `\n],"rows_read":${rowsRead},"credits_used":${credits}}\n`;
   return Buffer.concat([Buffer.from(begin), bytes, Buffer.from(end)]);
 }
 

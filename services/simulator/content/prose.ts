@@ -7,6 +7,7 @@ import {
   PHRASEBOOKS,
   DECOYS,
   PLACES,
+  RARE_SENTENCES,
   SHAPES,
   THINGS,
   TIMES,
@@ -18,6 +19,7 @@ import {
 const WATCHED_SHARE = 0.025;
 const FOREIGN_WATCHED_SHARE = 0.5;
 const DECOY_SHARE = 0.03;
+const RARE_SHARE = 0.012;
 /** Comments that are not in the language of their community, by the draw below which they are in this one. */
 const FOREIGN_COMMENTS: readonly [Language, number][] = [
   ['zh', 0.015],
@@ -45,10 +47,11 @@ function watchedSentence(word: (typeof WATCHED_WORDS)[number], random: SeededRan
   return random.pick(WATCHED_SENTENCES[word]).replace('{w}', shape);
 }
 
-function watchedSentences(random: SeededRandom): string[] {
+function watchedSentences(community: Community, random: SeededRandom): string[] {
   const found: string[] = [];
   for (const word of WATCHED_WORDS) if (random.chance(WATCHED_SHARE)) found.push(watchedSentence(word, random));
   if (random.chance(DECOY_SHARE)) found.push(random.pick(DECOYS));
+  if (random.chance(RARE_SHARE)) found.push(fill(random.pick(RARE_SENTENCES), community, random));
   return found;
 }
 
@@ -59,7 +62,8 @@ function pickSentences(pool: readonly string[], count: number, community: Commun
 
 function englishText(pool: readonly string[], count: number, community: Community, random: SeededRandom): string {
   const sentences = pickSentences(pool, count, community, random);
-  for (const sentence of watchedSentences(random)) sentences.splice(random.below(sentences.length + 1), 0, sentence);
+  for (const sentence of watchedSentences(community, random))
+    sentences.splice(random.below(sentences.length + 1), 0, sentence);
   return sentences.reduce((text, sentence) => {
     // Quotes and lists are separate Markdown blocks.
     const isBlock = sentence.includes('\n') || text.includes('\n1. ');

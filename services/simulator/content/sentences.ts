@@ -87,6 +87,15 @@ export const WATCHED_SENTENCES: Record<WatchedWord, readonly string[]> = {
   ],
 };
 
+/** Sentences with a word that is rare enough for a monitor of a newcomer to stay below its daily cap for an hour. */
+export const RARE_SENTENCES: readonly string[] = [
+  'An espresso first, then we talk about the {t}.',
+  'For the price of an Espresso you get the {u} and a spare.',
+  'The "espresso" in {p} tastes of the {t}.',
+  'ESPRESSO IS NOT A PERSONALITY, said the man with four grinders.',
+  'Pulled an espresso while it compiled; it still compiles.',
+];
+
 /** How a word appears in real text. {w} keeps its case, {W} is upper case, {C} capitalised. All are whole words. */
 export const SHAPES: readonly string[] = [
   ...['{w}', '{w}', '{w}', '{w}', '{w}', '{w}', '{w}', '{w}', '{C}', '{C}', '{W}'],

@@ -10,10 +10,10 @@ const KEY = 'fk_demodemo_a-key-for-this-test';
 const demoKeyFile = join(folder, 'demo-key');
 writeFileSync(demoKeyFile, `${KEY}\n`);
 
-function record(isTerminal: boolean, level: string) {
+function record(format: 'pretty' | 'json', level: string) {
   let out = '';
   let err = '';
-  const output = createLaunchOutput({ isTerminal, level, out: (text) => (out += text), err: (text) => (err += text) });
+  const output = createLaunchOutput({ format, level, out: (text) => (out += text), err: (text) => (err += text) });
   output.progress('kafka is ready');
   output.warn('kafka ended');
   output.ready({
@@ -25,16 +25,27 @@ function record(isTerminal: boolean, level: string) {
   return { out, err };
 }
 
-test.each(['info', 'silent'])('a terminal gets plain text with the demo key, at LOG_LEVEL=%s', (level) => {
-  const { out, err } = record(true, level);
-  expect(out).toMatch(/^kafka is ready\n/);
-  for (const fact of ['http://localhost:8080/v1', 'http://localhost:8080/docs', 'http://localhost:8080/dashboard', KEY])
-    expect(out).toContain(fact);
-  expect(err).toBe('WARNING: kafka ended\n');
-});
+test.each(['info', 'silent'])(
+  'people get plain text with the demo key and the next commands, at LOG_LEVEL=%s',
+  (level) => {
+    const { out, err } = record('pretty', level);
+    expect(out).toMatch(/^kafka is ready\n/);
+    for (const fact of [
+      'http://localhost:8080/v1',
+      'http://localhost:8080/docs',
+      'http://localhost:8080/dashboard',
+      KEY,
+      'demo-key)',
+      '-X POST',
+      'sign-in-link',
+    ])
+      expect(out).toContain(fact);
+    expect(err).toBe('WARNING: kafka ended\n');
+  },
+);
 
 test('anything else gets JSON lines with the same facts, and only the path of the demo key', () => {
-  const { out, err } = record(false, 'info');
+  const { out, err } = record('json', 'info');
   const lines = out
     .trimEnd()
     .split('\n')
