@@ -15,11 +15,11 @@ export const serviceStatus = z
   .strictObject({
     status: z
       .enum(['ok', 'degraded', 'down'])
-      .describe('`down` when a part is down, else `degraded` when one is not `ok`.'),
+      .describe('`down` when any part is down; otherwise `degraded` when any part is not `ok`.'),
     checked_at: timestamp.describe('When it was measured.'),
     parts: z
       .strictObject({
-        services: z.strictObject(part('All parts of the service answer.')),
+        services: z.strictObject(part('All parts of the service are responding.')),
         items: z.strictObject({
           ...part('The newest item was seen 1.4 s ago.'),
           newest_age_seconds: seconds.nullable(),
@@ -42,7 +42,7 @@ export const serviceStatus = z
         }),
       })
       .describe(
-        '`services`: whether everything answers. `items`: the age of the newest item. `processing`: the records that wait, by the stage that reads them. `deliveries`: those due now, a lower bound when there are very many. `clocks`: by how many seconds the brokers are ahead of the database, negative when behind; null when nothing was compared lately.',
+        '`services`: whether everything responds. `items`: the age of the newest item. `processing`: the records that are waiting, by the stage that reads them. `deliveries`: how many are due now; a lower bound when there are very many. `clocks`: how many seconds the brokers are ahead of the database, negative when behind; null when nothing was compared recently.',
       ),
   })
   .meta({ id: 'ServiceStatus' });

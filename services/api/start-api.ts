@@ -88,8 +88,8 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const sentences: Record<string, string> = {
-        EADDRINUSE: `Port ${port} on ${host} is in use: stop what listens there, or set PORT to another one.`,
-        EACCES: `Port ${port} on ${host} may not be used by this user: set PORT to one above 1023.`,
+        EADDRINUSE: `Port ${port} on ${host} is in use. Stop the program that listens there, or set PORT to another port.`,
+        EACCES: `This user may not listen on port ${port} of ${host}. Set PORT to a port above 1023.`,
         EADDRNOTAVAIL: `HOST ${host} is not an address of this machine.`,
       };
       const sentence = sentences[error.code ?? ''];

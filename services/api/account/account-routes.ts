@@ -41,7 +41,7 @@ export function accountRoutes(deps: AccountDeps): Route[] {
       scope: 'account',
       operationId: 'getAccount',
       tag: 'Account',
-      summary: 'Balance, plan and limits',
+      summary: 'Get balance, plan and limits',
       description: 'The account that the key belongs to.',
       responses: [ok('The account.', account)],
       handle: (request) => show(deps, request),
@@ -54,7 +54,7 @@ export function accountRoutes(deps: AccountDeps): Route[] {
       tag: 'Account',
       summary: 'Delete the account',
       description:
-        'Permanently and at once: its keys stop working, and its monitors stop and are deleted. Its matches, webhook addresses and delivery attempts are removed soon after, and its remaining credits are lost. The ledger is kept without the address, and a keyed hash of the mailbox with what the account owes, which a later account of the mailbox owes then. The body names the address of the account, so that no script deletes an account by accident; a notice is mailed to it.',
+        'Deletes the account permanently. Its keys stop working immediately, and its monitors stop and are deleted. Matches, webhook URLs and delivery attempts are removed shortly afterwards. Remaining credits are lost. The ledger is kept without the e-mail address, together with a keyed hash of the mailbox and any debt: a new account for the same mailbox starts with that debt. The body must contain the address of the account, so that no script deletes an account by accident. A notice is mailed to that address.',
       body: { schema: deleteAccountBody },
       responses: [ok('The account is deleted.', accountDeleted)],
       handle: (request) => remove(deps, request),
@@ -127,7 +127,7 @@ const SOLVED_BY_A_PACK: ReadonlySet<string> = new Set(['insufficient_credits', '
  * Adds where packs are sold to the message of each refusal that a pack would solve: an agent can tell its owner.
  */
 export function withBillingAddress(routes: readonly Route[], dashboardUrl: string): Route[] {
-  const sentence = ` Packs are sold at ${dashboardUrl}/dashboard/billing.`;
+  const sentence = ` Buy a pack at ${dashboardUrl}/dashboard/billing.`;
   return routes.map((route) => ({
     ...route,
     async handle(request) {

@@ -55,10 +55,10 @@ export function keyRoutes(deps: AccountDeps): Route[] {
       tag: 'Account',
       summary: 'Create a key',
       description:
-        'An account has at most 20 active keys, and may create 40 a day. The permissions are `forum:read`, `monitors:read`, `monitors:write` and `account`, by default all of them. A key can only grant permissions that it has itself. To rotate a key without downtime: create one, use it, revoke the old one. The owner of the account is told by mail.',
+        'An account can have up to 20 active keys and create up to 40 a day. The permissions are `forum:read`, `monitors:read`, `monitors:write` and `account`; the default is all of them. A key can grant only permissions that it has itself. To rotate a key without downtime, create a new key, switch to it, then revoke the old one. The account owner is notified by mail.',
       body: { schema: createKeyBody },
       isIdempotent: true,
-      responses: [{ ...ok('The key; `api_key` is shown only this once.', createdApiKey), status: 201 }],
+      responses: [{ ...ok('The new key. `api_key` is shown only once.', createdApiKey), status: 201 }],
       handle: (request) => create(deps, request),
     }),
     route({
@@ -69,8 +69,8 @@ export function keyRoutes(deps: AccountDeps): Route[] {
       tag: 'Account',
       summary: 'Revoke a key',
       description:
-        'Requests sent after the answer are refused by every process. A key may revoke itself. Revoking a revoked key changes nothing.',
-      params: { id: { description: 'Id of a key.', example: exampleOf(apiKey.shape.id) } },
+        'Takes effect immediately: requests sent after this response are refused. A key can revoke itself. Revoking a key again has no effect.',
+      params: { id: { description: 'The key id.', example: exampleOf(apiKey.shape.id) } },
       responses: [ok('The key is revoked.', apiKeyRevoked)],
       handle: (request) => revoke(deps, request),
     }),
@@ -108,7 +108,10 @@ async function create(deps: AccountDeps, request: RouteRequest<unknown, Requeste
 function checkedKey({ caller, body: requested }: RouteRequest<unknown, RequestedKey>): RequestedKey {
   const lacking = requested.scopes.filter((scope) => !caller.scopes.includes(scope));
   if (lacking.length > 0) {
-    throw new ApiError('insufficient_scope', `scopes: this key lacks ${lacking.join(', ')} itself.`);
+    throw new ApiError(
+      'insufficient_scope',
+      `scopes: this key does not have ${lacking.join(', ')}, so it cannot grant that.`,
+    );
   }
   return requested;
 }
@@ -127,11 +130,15 @@ async function issue(
   if (account?.status === 'frozen') throw accountFrozen();
   if (account?.status !== 'active') throw unauthorized();
   if ((await listApiKeys(client, accountId)).length >= MAX_KEYS) {
-    throw invalidRequest([{ field: 'name', message: `the account has ${MAX_KEYS} keys already; revoke one first` }]);
+    throw invalidRequest([
+      { field: 'name', message: `the account already has ${MAX_KEYS} keys, the maximum; revoke one first` },
+    ]);
   }
   const retryAfter = await takeUse(client, { name: `keys:${accountId}`, maxUses: KEYS_PER_DAY, seconds: DAY });
   if (retryAfter > 0) {
-    throw new ApiError('rate_limited', `An account may create ${KEYS_PER_DAY} keys a day.`, { retryAfter });
+    throw new ApiError('rate_limited', `An account can create ${KEYS_PER_DAY} keys a day. Try again later.`, {
+      retryAfter,
+    });
   }
   const key = await issueApiKey(client, accountId, name, scopes);
   const stored = (await listApiKeys(client, accountId)).find(({ id }) => id === apiKeyId(key));
@@ -174,9 +181,9 @@ export function grantRoutes(deps: AccountDeps): Route[] {
       scope: 'account',
       operationId: 'listGrants',
       tag: 'Account',
-      summary: 'List authorised programs',
+      summary: 'List connected apps',
       description:
-        'Active grants from the consent page of the tool server, newest first, at most 1,000. A program that was authorised twice appears twice.',
+        'The apps that were allowed to use the account through the tool server, newest first, at most 1,000. An app that was connected twice appears twice.',
       responses: [ok('The grants.', accountGrantList)],
       handle: (request) => listGrants(deps, request),
     }),
@@ -186,10 +193,10 @@ export function grantRoutes(deps: AccountDeps): Route[] {
       scope: 'account',
       operationId: 'revokeGrant',
       tag: 'Account',
-      summary: 'Revoke the grant of a program',
+      summary: 'Disconnect an app',
       description:
-        'Its codes and tokens stop working: requests sent after the answer are refused by every process. The program must be authorised again.',
-      params: { id: { description: 'Id of a grant.', example: exampleOf(accountGrant.shape.id) } },
+        'Revokes the grant of the app. Its codes and tokens stop working immediately: requests sent after this response are refused. To use the account again, the app must be connected again.',
+      params: { id: { description: 'The grant id.', example: exampleOf(accountGrant.shape.id) } },
       responses: [ok('The grant is revoked.', accountGrantRevoked)],
       handle: (request) => revokeOne(deps, request),
     }),

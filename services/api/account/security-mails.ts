@@ -29,12 +29,12 @@ export function accountDeletedMail(
   { at, keyId }: { at: Date; keyId: string | undefined },
   dashboardUrl: string,
 ): Mail {
-  const by = keyId === undefined ? 'in the dashboard' : `at the request of a program that has the API key fk_${keyId}…`;
-  const somebodyElse = keyId === undefined ? 'somebody else read your mail' : 'somebody else had your key';
+  const by = keyId === undefined ? 'in the dashboard' : `by a request with the API key fk_${keyId}…`;
+  const somebodyElse = keyId === undefined ? 'someone else can read your mail' : 'someone else has your key';
   return mail(to, 'Your account was deleted', [
     `Your account at ${new URL(dashboardUrl).host} was deleted at ${mailTime(at)}, ${by}.`,
     ['Its keys no longer work, its monitors are deleted, and this cannot be undone.'],
-    `If it was not you, ${somebodyElse}: ask the operator of the service before you open another account.`,
+    `If this was not you, ${somebodyElse}. Contact the operator of the service before you open another account.`,
   ]);
 }
 
@@ -46,27 +46,27 @@ interface ChangedAddress {
 
 export function addressLeftMail({ oldEmail, newEmail, at }: ChangedAddress, dashboardUrl: string): Mail {
   return mail(oldEmail, 'The address of your account was changed', [
-    `The address of ${accountAt(dashboardUrl)} was changed at ${mailTime(at)}, with the codes that were mailed to this address and to the new one. The new address is:`,
+    `The address of ${accountAt(dashboardUrl)} was changed at ${mailTime(at)}, using the codes mailed to this address and to the new one. The new address is:`,
     [`- ${newEmail}`],
-    'Codes and notices are mailed there from now on. Other sessions of the dashboard were ended. API keys still work.',
-    'If it was not you, ask the operator of the service at once: this address no longer opens the account.',
+    'From now on, codes and notices are sent there. All other dashboard sessions were signed out. API keys still work.',
+    'If this was not you, contact the operator of the service immediately: you can no longer sign in with this address.',
   ]);
 }
 
 export function addressTakenMail({ oldEmail, newEmail, at }: ChangedAddress, dashboardUrl: string): Mail {
-  return mail(newEmail, 'This is the address of your account now', [
-    `The address of ${accountAt(dashboardUrl)} was changed to this one at ${mailTime(at)}. Before, it was:`,
+  return mail(newEmail, 'This is now the address of your account', [
+    `The address of ${accountAt(dashboardUrl)} was changed to this one at ${mailTime(at)}. The previous address was:`,
     [`- ${oldEmail}`],
-    'Codes and notices are mailed here from now on. Sign in with this address:',
+    'From now on, codes and notices are sent here. Sign in with this address:',
     [`${dashboardUrl}/dashboard`],
   ]);
 }
 
 export function keyRecoveredMail(to: string, { keyId, at }: { keyId: string; at: Date }, dashboardUrl: string): Mail {
-  return mail(to, 'A new API key to your account', [
-    `A new API key to ${accountAt(dashboardUrl)} was created at ${mailTime(at)}, with a code or link that was mailed to you.`,
-    [`The first characters of the key are fk_${keyId}. Your other keys still work.`],
-    `If it was not you, somebody else reads your mail: secure your mailbox, and revoke this key here, or with DELETE /v1/account/keys/${keyId}:`,
+  return mail(to, 'A new API key for your account', [
+    `A new API key for ${accountAt(dashboardUrl)} was created at ${mailTime(at)}, using a code or link that was mailed to you.`,
+    [`The key starts with fk_${keyId}. Your other keys still work.`],
+    `If this was not you, someone else can read your mail. Secure your mailbox, and revoke this key with DELETE /v1/account/keys/${keyId} or here:`,
     [`${dashboardUrl}/dashboard/keys`],
   ]);
 }
@@ -81,11 +81,11 @@ export interface NewKey {
 }
 
 export function newKeyMail(to: string, { keyId, name, scopes, at, creatorKeyId }: NewKey, dashboardUrl: string): Mail {
-  const by = creatorKeyId === undefined ? 'in the dashboard' : `by a program that has the key fk_${creatorKeyId}…`;
-  return mail(to, 'A new API key to your account', [
-    `An API key ${quotedName(name)} to ${accountAt(dashboardUrl)} was created at ${mailTime(at)}, ${by}. Its first characters are fk_${keyId}. Whoever has it may:`,
+  const by = creatorKeyId === undefined ? 'in the dashboard' : `by a request with the key fk_${creatorKeyId}…`;
+  return mail(to, 'A new API key for your account', [
+    `An API key ${quotedName(name)} for ${accountAt(dashboardUrl)} was created at ${mailTime(at)}, ${by}. It starts with fk_${keyId}. Anyone who has it can:`,
     scopes.map((scope) => `- ${PERMISSION_WORDS[scope]}`),
-    'If it was not you, revoke the key here, and look for other keys and sessions that you do not know:',
+    'If this was not you, revoke the key here, and check for other keys and sessions that you do not recognize:',
     [`${dashboardUrl}/dashboard/keys`],
   ]);
 }
@@ -104,11 +104,11 @@ export function newConnectedAppMail(
   { name, host, permissions, at }: NewConnectedApp,
   dashboardUrl: string,
 ): Mail {
-  const program = name === undefined ? 'A program without a name' : `A program that calls itself ${quotedName(name)}`;
-  return mail(to, 'A program was connected to your account', [
-    `${program}, of ${quotedName(host)}, was allowed to use ${accountAt(dashboardUrl)} at ${mailTime(at)}, by somebody who entered a code that was mailed to you. It may:`,
+  const program = name === undefined ? 'An app without a name' : `An app that calls itself ${quotedName(name)}`;
+  return mail(to, 'An app was connected to your account', [
+    `${program}, from ${quotedName(host)}, was allowed to use ${accountAt(dashboardUrl)} at ${mailTime(at)}, by someone who entered a code that was mailed to you. It can:`,
     permissions.map((words) => `- ${words}`),
-    'If it was not you, somebody else reads your mail: secure your mailbox, and disconnect the program here:',
+    'If this was not you, someone else can read your mail. Secure your mailbox, and disconnect the app here:',
     [`${dashboardUrl}/dashboard/programs`],
   ]);
 }
@@ -119,10 +119,10 @@ export function newSessionMail(
   { network, userAgent, at }: { network: string; userAgent: string; at: Date },
   dashboardUrl: string,
 ): Mail {
-  return mail(to, 'A new sign-in to your account', [
-    `Somebody signed in to the dashboard of ${accountAt(dashboardUrl)} from a network that was not seen before, at ${mailTime(at)}.`,
+  return mail(to, 'New sign-in to your account', [
+    `Someone signed in to the dashboard of ${accountAt(dashboardUrl)} from a new network at ${mailTime(at)}.`,
     [`Network: ${network}`, `Browser: ${browserInWords(userAgent)}`],
-    'If it was you, there is nothing to do. If it was not, somebody else reads your mail: secure your mailbox, then end the session here:',
+    'If this was you, you do not need to do anything. If it was not, someone else can read your mail. Secure your mailbox, then end the session here:',
     [`${dashboardUrl}/dashboard/account`],
   ]);
 }

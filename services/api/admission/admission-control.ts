@@ -212,13 +212,13 @@ function limitError(found: AdmittedRequest, limits: RequestLimits): ApiError {
   const { burst, requestsPerSecond, requestsPerDay } = limits;
   if (requestsPerDay !== null && found.dayUsed + found.taken >= requestsPerDay) {
     const retryAfter = Math.max(1, Math.ceil(found.dayLeftMs / 1000));
-    const message = `The ${requestsPerDay} requests of today (UTC) are used up. Ask the operator for a credit pack: any pack removes this limit.`;
+    const message = `You have used all ${requestsPerDay} requests for today (UTC). Any credit pack removes this limit: ask the operator for one.`;
     return new ApiError('daily_limit_reached', message, { retryAfter });
   }
   // Until one request fits into the burst again.
   const freeInMs = burstFullInMs(found, limits) - ((burst - 1) * 1000) / requestsPerSecond;
   const retryAfter = Math.max(1, Math.ceil(freeInMs / 1000));
-  const allowed = burst === 1 ? '' : `, and ${burst} at once`;
+  const allowed = burst === 1 ? '' : `, with bursts of up to ${burst}`;
   return new ApiError('rate_limited', `Too many requests: the limit is ${requestsPerSecond} a second${allowed}.`, {
     retryAfter,
   });

@@ -17,7 +17,7 @@ export interface Caller {
 
 /** The credential is valid, so its owner may be told why it is refused. */
 export function accountFrozen(): ApiError {
-  return new ApiError('account_frozen', 'The account is frozen. Ask the operator of this service.');
+  return new ApiError('account_frozen', 'This account is frozen. Contact the operator of the service.');
 }
 
 /** The same for every reason, so that answers reveal nothing about keys. */
@@ -82,8 +82,8 @@ export function requireScope({ keyId, scopes }: Pick<Caller, 'keyId' | 'scopes'>
 
 /** What a key may do, in the words of the dashboard and of mails. */
 export const PERMISSION_WORDS: Readonly<Record<KeyScope, string>> = {
-  'forum:read': 'Read and search the forum with your credits',
-  'monitors:read': 'See your monitors, their matches and deliveries',
+  'forum:read': 'Read and search the forum, using your credits',
+  'monitors:read': 'View monitors, their matches and deliveries',
   'monitors:write': 'Create, change and delete monitors',
-  account: 'Manage the account: see its ledger, create and revoke keys, delete it',
+  account: 'Manage the account: view its ledger, create and revoke keys, delete the account',
 };

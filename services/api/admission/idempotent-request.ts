@@ -50,7 +50,7 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
     return inTransaction(pool, (client) => work(client, prepared));
   }
   if (!KEY.test(request.idempotencyKey)) {
-    throw invalidRequest([{ field: 'Idempotency-Key', message: 'must have 1 to 255 visible ASCII characters' }]);
+    throw invalidRequest([{ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }]);
   }
   const route = request.route.replace('{id}', request.id);
   const key = { accountId: request.caller.accountId, route, key: request.idempotencyKey };
@@ -74,7 +74,7 @@ export async function runIdempotentRequest<P>(options: IdempotentRequestDeps<P>)
 async function refuseTooManyKeys(pool: Pool, accountId: string): Promise<void> {
   const retryAfter = await secondsUntilKeyIsFree(pool, accountId);
   if (retryAfter === 0) return;
-  const message = `Idempotency-Key: the account used ${KEYS_PER_ACCOUNT} keys in the last 24 hours, the most it may use.`;
+  const message = `Idempotency-Key: the account has used ${KEYS_PER_ACCOUNT} keys in the last 24 hours, which is the limit.`;
   throw new ApiError('rate_limited', message, { retryAfter });
 }
 
@@ -85,7 +85,10 @@ function replay<P>(
   kept: StoredResponse,
 ): RouteResponse {
   if (!timingSafeEqual(bodyHash, kept.bodyHash)) {
-    throw new ApiError('idempotency_conflict', 'Idempotency-Key: was used with another body in the last 24 hours.');
+    throw new ApiError(
+      'idempotency_conflict',
+      'Idempotency-Key: was already used with a different body in the last 24 hours. Use a new key.',
+    );
   }
   const { status, body } = JSON.parse(secretBox.open(kept.answer, contextOfResponse(key))) as Pick<
     RouteResponse,

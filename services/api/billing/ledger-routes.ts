@@ -30,7 +30,7 @@ export function ledgerRoute(deps: AccountDeps): Route {
     tag: 'Account',
     summary: 'List balance changes',
     description:
-      'Grants, purchases and charges, newest first, each with the balance after it; the balance is the sum of all amounts. A `pack` is a purchase, whose `reference` is that of its receipt; `refund` are credits taken back after a refund or a dispute of one, and a dispute that is won returns them as `pack`. A `correction` is made by the operator where the balance differed from the sum. A `reversal` gives back a charge for a read or a statement that was answered 503 because its outcome was not known; it has the `reference` and `request_id` of that charge. With `Accept: text/csv` the same page is sent as CSV, with the next page in the header `Link`.',
+      'Grants, purchases and charges, newest first. Each entry has the balance after it; the balance is the sum of all amounts. A `pack` is a purchase; its `reference` is the one on the receipt. A `refund` takes credits back after a refund or a dispute; if the dispute is won, they return as a `pack`. A `correction` is made by the operator when the balance differed from the sum. A `reversal` refunds the charge for a read or a statement that was answered with 503 because its outcome was unknown; it has the `reference` and `request_id` of that charge. With `Accept: text/csv`, the same page is sent as CSV, with the next page in the `Link` header.',
     query: ledgerQuery,
     example: { limit: 25 },
     responses: [
@@ -106,7 +106,7 @@ export function usageRoute(deps: AccountDeps): Route {
     tag: 'Account',
     summary: 'Sum charges by day, route or key',
     description:
-      'What credits were spent on: reads, new and resumed monitors, and renewals. Refunds and corrections are not usage, nor are charges that were reversed. `GET /v1/account/ledger` lists each charge.',
+      'What credits were spent on: reads, new and resumed monitors, and renewals. Refunds, corrections and reversed charges do not count as usage. `GET /v1/account/ledger` lists each charge.',
     query: usageQuery,
     example: { by: 'route' },
     responses: [ok('The sums.', usageSchema)],
@@ -162,7 +162,7 @@ function usageRange({ from, to }: Partial<Record<keyof UsageRange, string | unde
   const first = from ?? dayOf(Math.max(FIRST_DAY, Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS));
   const days = (Date.parse(last) - Date.parse(first)) / DAY_MS + 1;
   if (days < 1) {
-    const default_ = to === undefined ? `, which is today (${last}, UTC) when absent` : '';
+    const default_ = to === undefined ? `, which defaults to today (${last}, UTC)` : '';
     throw invalidRequest([{ field: 'from', message: `must not be later than "to"${default_}` }]);
   }
   if (days > MAX_DAYS) {

@@ -34,7 +34,7 @@ export function createStripeWebhookRouter(deps: StripeWebhookDeps): Router {
   const refusal = (): ApiError => {
     metrics.paymentsRefused.inc();
     // The same sentence for every reason: it must not help to forge a signature.
-    return new ApiError('invalid_request', 'The delivery is not signed as it must be.');
+    return new ApiError('invalid_request', 'The delivery is not signed correctly.');
   };
   const refuseUnsigned: RequestHandler = (request, _response, next) => {
     // Before the body is read: strangers would make the process hold as many bodies as it has connections.

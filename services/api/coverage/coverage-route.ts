@@ -55,9 +55,9 @@ export function coverageRoute({ pool, clock }: CoverageDeps): Route {
     scope: 'any key',
     operationId: 'getCoverage',
     tag: 'Coverage',
-    summary: 'Show what was seen of the forum, and what was missed',
+    summary: 'Show what was seen of the forum and what was missed',
     description:
-      'Free, for every key. Whole hours of UTC, each and in total; the current hour is updated every few seconds. Items, lags and late items count in the hour in which they were first seen, completeness in the hour in which they were created. Gaps are stretches that a source may have missed: the newest 200 that were open at some time of the range, newest first.',
+      'Free, with any key. Covers whole UTC hours, one by one and in total; the current hour is updated every few seconds. Items, lags and late items count in the hour in which they were first seen; completeness counts in the hour in which items were created. A gap is a stretch that a source may have missed. The answer has the newest 200 gaps that were open at any time in the range, newest first.',
     query: coverageQuery,
     example: { from: '2026-03-04T10:00:00Z', to: '2026-03-04T11:00:00Z' },
     responses: [ok('The coverage of the range.', coverage)],

@@ -40,7 +40,7 @@ export function healthRoutes(ready: () => Promise<Readiness>, logger: Logger): P
       operationId: 'getHealth',
       tag: 'Operations',
       summary: 'Check that the process is running',
-      description: 'Answers as long as the process runs, whatever state its parts are in.',
+      description: 'Answers with 200 while the process is running, whatever state its parts are in.',
       responses: [ok('The process is running.', health)],
       errors: ['invalid_request'],
       respond(_request, response) {
@@ -52,14 +52,14 @@ export function healthRoutes(ready: () => Promise<Readiness>, logger: Logger): P
       path: '/readyz',
       operationId: 'getReadiness',
       tag: 'Operations',
-      summary: 'Check that the service is ready, and which parts answer',
+      summary: 'Check that the service is ready',
       description:
-        'Lists each part of the service by name, true when it answers. The status is 200 as long as reading, pages and webhooks work: without ClickHouse only comment search and the archive wait. A process of the API alone sends no webhooks, and is ready without Kafka.',
+        'Lists each part of the service by name: true when it responds. The status is 200 as long as reading, pages and webhooks work; without ClickHouse, only comment search and the archive are unavailable. A process that runs only the API sends no webhooks, so it is ready without Kafka.',
       responses: [
-        ok('All required parts answer.', readiness),
+        ok('All required parts respond.', readiness),
         {
           status: 503,
-          description: 'Some required parts do not answer, or it could not be determined.',
+          description: 'Some required parts do not respond, or their state is unknown.',
           content: [
             { schema: readiness, examples: { waiting: { ready: false, parts: { postgres: true, kafka: false } } } },
           ],
@@ -114,7 +114,7 @@ export function statusRoute(report: StatusReporter): PublicRoute {
     tag: 'Operations',
     summary: 'Check that the pipeline is up to date',
     description:
-      'For status pages: the age of the newest item, the records that wait for each stage, the webhook deliveries that are due, and how much the clocks differ, measured at most every 5 s. A part that does not answer in time is `unknown`. The service is `down` when a part is, and `degraded` when one is not `ok`.',
+      'For status pages. Reports the age of the newest item, the backlog of each stage, the webhook deliveries that are due, and the clock difference, measured at most every 5 s. A part that does not respond in time is `unknown`. The service is `down` when any part is `down`, and `degraded` when any part is not `ok`.',
     responses: [
       ok('No part is down.', serviceStatus),
       {
@@ -199,15 +199,19 @@ function servicesPart(readiness: Measurements['readiness']): Parts['services'] {
   if (readiness === undefined) return { status: 'unknown', message: 'The parts of the service could not be checked.' };
   const silent = Object.entries(readiness.parts).flatMap(([part, answers]) => (answers ? [] : [part]));
   const status: PartStatus = readiness.ready ? (silent.length === 0 ? 'ok' : 'degraded') : 'down';
-  if (status === 'ok') return { status, message: 'All parts of the service answer.' };
-  return { status, message: silent.length === 0 ? 'The service is starting.' : `No answer from ${silent.join(', ')}.` };
+  if (status === 'ok') return { status, message: 'All parts of the service are responding.' };
+  return {
+    status,
+    message: silent.length === 0 ? 'The service is starting.' : `No response from ${silent.join(', ')}.`,
+  };
 }
 
 function itemsPart(ageMs: Measurements['newestItemAgeMs']): Parts['items'] {
   if (ageMs === undefined) {
-    return { status: 'unknown', message: 'The archive of items does not answer.', newest_age_seconds: null };
+    return { status: 'unknown', message: 'The archive is not responding.', newest_age_seconds: null };
   }
-  if (ageMs === null) return { status: 'down', message: 'No item was seen in the last day.', newest_age_seconds: null };
+  if (ageMs === null)
+    return { status: 'down', message: 'No item has been seen in the last day.', newest_age_seconds: null };
   const newest = seconds(ageMs);
   return {
     status: statusOf(ageMs, ITEM_AGE_MS),
@@ -217,16 +221,16 @@ function itemsPart(ageMs: Measurements['newestItemAgeMs']): Parts['items'] {
 }
 
 function processingPart(lag: Measurements['lag']): Parts['processing'] {
-  if (lag === undefined) return { status: 'unknown', message: 'The topics do not answer.', waiting_records: null };
+  if (lag === undefined) return { status: 'unknown', message: 'Kafka is not responding.', waiting_records: null };
   const [stage, most] = Object.entries(lag).reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0]);
   const status = statusOf(most, LAG);
-  const message = status === 'ok' ? 'Every stage is up to date.' : `${most} records wait for ${stage}.`;
+  const message = status === 'ok' ? 'Every stage is up to date.' : `${most} records are waiting for ${stage}.`;
   return { status, message, waiting_records: lag };
 }
 
 function deliveriesPart(deliveries: Measurements['deliveries']): Parts['deliveries'] {
   if (deliveries === undefined) {
-    return { status: 'unknown', message: 'The database does not answer.', due: null, oldest_due_seconds: null };
+    return { status: 'unknown', message: 'The database is not responding.', due: null, oldest_due_seconds: null };
   }
   const { due, oldestMs, underWay } = deliveries;
   if (oldestMs === null) return { status: 'ok', message: 'No delivery is due.', due, oldest_due_seconds: null };
@@ -240,9 +244,14 @@ function deliveriesPart(deliveries: Measurements['deliveries']): Parts['deliveri
 }
 
 function clocksPart(skewMs: Measurements['clockSkewMs']): Parts['clocks'] {
-  if (skewMs === undefined) return { status: 'unknown', message: 'The database does not answer.', skew_seconds: null };
+  if (skewMs === undefined)
+    return { status: 'unknown', message: 'The database is not responding.', skew_seconds: null };
   if (skewMs === null) {
-    return { status: 'ok', message: 'The clocks were not compared: no item was published lately.', skew_seconds: null };
+    return {
+      status: 'ok',
+      message: 'The clocks were not compared, because no item was published recently.',
+      skew_seconds: null,
+    };
   }
   const skew_seconds = skewMs / 1_000;
   if (Math.abs(skewMs) <= CLOCK_TOLERANCE_MS) return { status: 'ok', message: 'The clocks agree.', skew_seconds };

@@ -24,36 +24,36 @@ const HEADERS = [
   header(
     'X-Service-Delivery',
     true,
-    'The id of the match. Retries and resends have the same id, so drop ids that you have seen.',
+    'The match id. Retries and resends have the same id, so ignore ids that you have already seen.',
     MATCH_ID,
   ),
   header(
     'X-Service-Signature',
     true,
-    '`t=SECONDS,v1=HEX`: HMAC-SHA256 of `SECONDS.BODY` with the secret of the webhook as text. Refuse old times.',
+    '`t=SECONDS,v1=HEX`: the HMAC-SHA256 of `SECONDS.BODY`, keyed with the webhook secret as text. Reject old timestamps.',
     `t=${SENT_AT},v1=${HMAC}`,
   ),
   header(
     'X-Service-Signature-Previous',
     false,
-    'Within 24 hours after a rotation: the same with the previous secret. Accept either.',
+    'For 24 hours after a rotation: the same, with the previous secret. Accept either.',
     `t=${SENT_AT},v1=${HMAC}`,
   ),
-  header('webhook-id', true, 'The id of the match, as Standard Webhooks calls it.', MATCH_ID),
-  header('webhook-timestamp', true, 'The time of the attempt in Unix seconds.', String(SENT_AT)),
+  header('webhook-id', true, 'The match id, in the header that Standard Webhooks defines.', MATCH_ID),
+  header('webhook-timestamp', true, 'When the attempt was made, in Unix seconds.', String(SENT_AT)),
   header(
     'webhook-signature',
     true,
-    'The signatures of Standard Webhooks (standardwebhooks.com), separated by spaces: one for each secret.',
+    'Standard Webhooks signatures (standardwebhooks.com), separated by spaces: one for each secret.',
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   ),
-  header('X-Service-Test', false, '`1` on sample matches, which `POST /v1/monitors/{id}/test` sends.', '1'),
+  header('X-Service-Test', false, '`1` on sample matches sent by `POST /v1/monitors/{id}/test`.', '1'),
 ];
 
 /** Spikes and digests have their own ids, and no test sends them. */
 const EVENT_HEADERS = HEADERS.filter(({ name }) => name !== 'X-Service-Test').map((given): Parameter => {
   if (given.name !== 'X-Service-Delivery' && given.name !== 'webhook-id') return given;
-  const description = 'The id of the event. Retries have the same id, so drop ids that you have seen.';
+  const description = 'The event id. Retries have the same id, so ignore ids that you have already seen.';
   return { ...given, description, example: EVENT_ID };
 });
 
@@ -69,7 +69,7 @@ export function webhookDocuments(schemas: ComponentSchemas): OpenApiDocument['we
         operationId: 'receiveMatch',
         what: 'match',
         description:
-          'Sent to `webhook_url` for each match of a monitor whose `webhook_kind` is `generic`, within seconds. Verify a signature over the body as received, and answer within 8 seconds.',
+          'Sent to `webhook_url` within seconds for each match of a monitor whose `webhook_kind` is `generic`. Verify a signature over the raw body, and respond within 8 seconds.',
         parameters: HEADERS,
         schema: webhookEvent,
       },
@@ -80,7 +80,7 @@ export function webhookDocuments(schemas: ComponentSchemas): OpenApiDocument['we
         operationId: 'receiveSpike',
         what: 'spike',
         description:
-          'Sent to `webhook_url` when a monitor with `spike_webhook` had far more matches in an hour than that hour of the day usually has: one event a spike. Signed and retried as matches are; failures count for `webhook_failing`.',
+          'Sent to `webhook_url` once per spike: when a monitor with `spike_webhook` had far more matches in an hour than is usual for that hour of the day. Signed and retried like matches; failures count toward `webhook_failing`.',
         parameters: EVENT_HEADERS,
         schema: spikeEvent,
       },
@@ -91,7 +91,7 @@ export function webhookDocuments(schemas: ComponentSchemas): OpenApiDocument['we
         operationId: 'receiveDigest',
         what: 'digest',
         description:
-          'Sent to `webhook_url` of a monitor with `digest`, each full hour or each midnight (UTC) with matches since the digest before: the first 100, oldest first, as they are then, and about a megabyte at most. Each match is in one digest. While a digest waits for a retry, later matches wait for the next one. Signed and retried as matches are; failures count for `webhook_failing`. Without a webhook the digest is mailed to the address of the account.',
+          'Sent to `webhook_url` of a monitor with `digest`, every full hour or every midnight (UTC), if there are matches since the previous digest. It contains the first 100 of them, oldest first, in their current state, and at most about a megabyte. Each match is in one digest. While a digest is waiting for a retry, later matches wait for the next one. Signed and retried like matches; failures count toward `webhook_failing`. Without a webhook, the digest is mailed to the address of the account.',
         parameters: EVENT_HEADERS,
         schema: digestEvent,
       },
@@ -130,8 +130,8 @@ function received(
       },
       responses: {
         '2XX': { description: `The ${what} is delivered.` },
-        '429': { description: 'It is sent again, not before `Retry-After` (at most 2 hours).' },
-        '5XX': { description: 'It is sent again after 30 s, 2 min, 10 min, 30 min and 2 h.' },
+        '429': { description: 'It is retried no sooner than `Retry-After` says (at most 2 hours).' },
+        '5XX': { description: 'It is retried after 30 s, 2 min, 10 min, 30 min and 2 h.' },
         default: { description: `The delivery has failed; redirects are not followed.${resent}` },
       },
     },

@@ -59,9 +59,9 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       scope: 'monitors:write',
       operationId: 'rotateSecret',
       tag: 'Monitors',
-      summary: 'Rotate the secret of a webhook',
+      summary: 'Rotate the webhook secret',
       description:
-        'The new secret, shown only this once, signs every attempt from now on: it makes `X-Service-Signature`. For 24 hours `X-Service-Signature-Previous` has the same form and is made with the previous secret, and `webhook-signature` has a signature with each, so a receiver that checks both headers accepts every delivery while it knows either secret. Two secrets are valid at a time: give the receiver the new one before you rotate again.',
+        'Returns a new secret, shown only once, which signs every attempt from now on in `X-Service-Signature`. For 24 hours, `X-Service-Signature-Previous` carries a signature of the same form made with the previous secret, and `webhook-signature` carries one signature per secret. A receiver that checks both headers accepts every delivery as long as it knows either secret. Only two secrets are valid at a time: give the receiver the new one before you rotate again.',
       params: { id: MONITOR_ID },
       isIdempotent: true,
       responses: [ok('The secret is rotated.', rotatedSecret)],
@@ -75,7 +75,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       tag: 'Monitors',
       summary: 'Send a sample match',
       description:
-        'Sends a sample match to the webhook exactly like a real one, with the header `X-Service-Test: 1` and an id that begins with `test_`, and reports the answer of the endpoint. A success clears `webhook_failing`; a failure has no effect on it. At most five a minute per account.',
+        'Sends a sample match to the webhook, exactly like a real one, with the header `X-Service-Test: 1` and an id that begins with `test_`, and reports the response of the endpoint. A success clears `webhook_failing`; a failure does not affect it. At most five a minute per account.',
       params: { id: MONITOR_ID },
       responses: [ok('The outcome of the test.', testDeliverySchema)],
       async handle({ caller, id }) {
@@ -90,7 +90,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       tag: 'Monitors',
       summary: 'List delivery attempts',
       description:
-        'Every attempt of the last 30 days with its outcome: newest match first, and the last attempt of each match first. With `status` or `since`, a page reads at most 2,000 attempts, so it may be empty and still have an `after`: continue with it until it is null.',
+        'Every attempt of the last 30 days with its outcome: newest match first, and within a match the last attempt first. With `status` or `since`, a page reads at most 2,000 attempts, so it may be empty and still have an `after`: continue until `after` is null.',
       params: { id: MONITOR_ID },
       query: deliveryLogQuery,
       example: { limit: 25 },
@@ -108,7 +108,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       tag: 'Monitors',
       summary: 'List spikes and digests',
       description:
-        'The `monitor.spike` and `monitor.digest` events of the last 30 days, newest first, with what they are about and what became of their delivery. A digest names its matches by a range: `GET /v1/monitors/{id}/matches` with its `after` begins with its first match. Digests by mail are not listed. Free.',
+        'The `monitor.spike` and `monitor.digest` events of the last 30 days, newest first, with their content and delivery state. A digest refers to its matches by a range: `GET /v1/monitors/{id}/matches` with its `after` starts at its first match. Digests sent by mail are not listed. Free.',
       params: { id: MONITOR_ID },
       query: eventLogQuery,
       example: { limit: 25 },
@@ -126,7 +126,7 @@ export function webhookRoutes(deps: TestDeliveryDeps): Route[] {
       tag: 'Monitors',
       summary: 'Resend matches',
       description:
-        'Queues matches whose delivery failed, was skipped or succeeded: ten a second, at most 5,000 per request. With `status` `pending` matches that wait for a later attempt are sent now. They keep their attempts and remaining retries: if this attempt fails, the next retry follows. An answer of 0 says why in `reason`. Matches beyond the daily cap are not sent. A failed resend does not count for `webhook_failing`. Repeating the request is harmless: a queued match stays queued once. Per UTC day an account may resend as many matches as all its monitors together may send, but at least 1,000; beyond that the answer is `rate_limited` until the day ends.',
+        'Queues matches whose delivery failed, was skipped or succeeded, at ten a second and at most 5,000 per request. With `status` set to `pending`, matches that are waiting for a retry are sent now. They keep their attempts and remaining retries: if this attempt fails, the next retry follows. When `queued` is 0, `reason` says why. Matches beyond the daily cap are not sent. A failed resend does not count toward `webhook_failing`. Repeating the request is safe: a match is queued only once. Per UTC day, an account can resend as many matches as all its monitors together can send, but at least 1,000; beyond that the answer is `rate_limited` until the day ends.',
       params: { id: MONITOR_ID },
       body: { schema: redeliverBody },
       responses: [ok('The matches are queued.', redelivery)],
@@ -202,7 +202,9 @@ function redeliver(
 }
 
 function usedUp(dailyLimit: number, retryAfter: number): ApiError {
-  return new ApiError('rate_limited', `The account may send ${dailyLimit} matches again a UTC day.`, { retryAfter });
+  return new ApiError('rate_limited', `The account can resend ${dailyLimit} matches per UTC day. Try again tomorrow.`, {
+    retryAfter,
+  });
 }
 
 function choiceOf(
@@ -292,7 +294,7 @@ async function usableWebhook(pool: Pool, accountId: string, id: string): Promise
   if (!webhook) throw noSuchMonitor();
   const { webhookUrl, webhookKind } = webhook;
   if (webhookUrl === null || webhookKind === null) {
-    throw invalidRequest([{ field: 'webhook_url', message: 'the monitor has no webhook to be tested' }]);
+    throw invalidRequest([{ field: 'webhook_url', message: 'the monitor has no webhook to test' }]);
   }
   return { ...webhook, webhookUrl, webhookKind };
 }
@@ -300,7 +302,7 @@ async function usableWebhook(pool: Pool, accountId: string, id: string): Promise
 async function takeTest(pool: Pool, accountId: string): Promise<void> {
   const retryAfter = await takeUse(pool, { name: `webhook-test:${accountId}`, maxUses: TESTS_PER_MINUTE, seconds: 60 });
   if (retryAfter === 0) return;
-  throw new ApiError('rate_limited', `Too many test deliveries: ${TESTS_PER_MINUTE} a minute are allowed.`, {
+  throw new ApiError('rate_limited', `Too many test deliveries: the limit is ${TESTS_PER_MINUTE} per minute.`, {
     retryAfter,
   });
 }

@@ -62,7 +62,7 @@ export class AccountSlots {
 
 /** Two at a time for an account of work that is free for it. @param what the work, as a message names it: `coverage` */
 export function freeWorkSlots(what: string): AccountSlots {
-  const busy = `This account has too many requests for ${what} under way. Wait for the responses.`;
+  const busy = `Too many requests for ${what} are running for this account. Wait for one to finish.`;
   return new AccountSlots({ perAccount: 2, busy, retryAfter: 1 });
 }
 
@@ -99,7 +99,7 @@ export class PacedSemaphore {
   private whenFree<T>(work: () => Promise<T>, abandoned: AbortSignal | undefined): Promise<T> {
     const late = new AbortController();
     const timer = setTimeout(() => {
-      late.abort(engineUnavailable(`Too many requests for ${this.what} are waiting. Retry later.`));
+      late.abort(engineUnavailable(`Too many requests for ${this.what} are waiting. Try again shortly.`));
     }, MAX_WAIT_MS);
     return new Promise((resolve, reject) => {
       const begin = async (): Promise<void> => {

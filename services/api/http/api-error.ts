@@ -136,8 +136,8 @@ function someOf(value: object): unknown[] {
   return Object.values(value).slice(0, MAX_VALUES + 1) as unknown[];
 }
 
-const UNKNOWN = 'is not known here';
-const UNKNOWN_AFTER_URL = 'is not known here; if it is a part of the URL that you send, percent-encode the URL';
+const UNKNOWN = 'is not recognized';
+const UNKNOWN_AFTER_URL = 'is not recognized; if it is part of the URL that you send, percent-encode the URL';
 
 /** Whether a parameter is a URL with a query: what follows its first `&` arrives as other parameters. */
 function isCutUrl(value: unknown): boolean {
@@ -179,7 +179,7 @@ export function printable(key: string): string {
  * @throws ApiError invalid_request that names them
  */
 export const refuseParameters: RequestHandler = (request, _response, next) => {
-  refuseFaults(Object.keys(request.query).map((name) => ({ field: printable(name), message: 'is not known here' })));
+  refuseFaults(Object.keys(request.query).map((name) => ({ field: printable(name), message: 'is not recognized' })));
   next();
 };
 
@@ -200,9 +200,9 @@ export function validationMessage(issue: z.core.$ZodRawIssue): string {
     case 'not_multiple_of':
       return `must be a multiple of ${String(issue.divisor)}`;
     case 'unrecognized_keys':
-      return 'has unknown members';
+      return 'has unknown fields';
     default:
-      return 'is not in the accepted form';
+      return 'has an invalid format';
   }
 }
 
@@ -249,7 +249,7 @@ export function createErrorHandler(logger: Logger, baseUrl: string): ErrorReques
       next(error);
       return;
     }
-    const refusal = known ?? new ApiError('internal_error', `Something broke on our side (request ${requestId}).`);
+    const refusal = known ?? new ApiError('internal_error', `Something went wrong on our side (request ${requestId}).`);
     // HTTP requires this header on every 401; a refusal may set a better one.
     if (refusal.status === 401) response.set('WWW-Authenticate', 'Bearer');
     response.set(refusal.headers);
@@ -270,24 +270,23 @@ function outageError(error: unknown): ApiError | undefined {
   if (unavailableEngine(error) === undefined) return undefined;
   if (isOutcomeUnknown(error)) {
     return engineUnavailable(
-      'The service cannot answer for the moment, nor tell whether the request took effect. ' +
-        'GET /v1/account/ledger lists what was charged, by request; a read or a statement is given back.',
+      'The service is temporarily unavailable, and it is not known whether the request took effect. GET /v1/account/ledger lists charges by request; a read or a statement is refunded.',
     );
   }
-  return engineUnavailable('The service cannot answer for the moment. Nothing was charged.');
+  return engineUnavailable('The service is temporarily unavailable. Nothing was charged.');
 }
 
 /** Errors that Express and its body parser throw about the client's input; undefined for all others. */
 function frameworkError(error: unknown): ApiError | undefined {
   if (!(error instanceof Error) || !('status' in error)) return undefined;
   if (error.status === 413) {
-    const limit = 'limit' in error ? ` at most ${Number(error.limit) / 1024} KiB` : ' less';
-    return new ApiError('payload_too_large', `body: must have${limit}.`);
+    const limit = 'limit' in error ? ` at most ${Number(error.limit) / 1024} KiB` : ' smaller';
+    return new ApiError('payload_too_large', `body: must be${limit}.`);
   }
   if (error.status === 415) {
-    return new ApiError('unsupported_media_type', 'body: its character set or compression is not supported.');
+    return new ApiError('unsupported_media_type', 'body: the character set or compression is not supported.');
   }
-  if (error instanceof URIError) return new ApiError('not_found', 'The path is not valid percent-encoding.');
+  if (error instanceof URIError) return new ApiError('not_found', 'The path is not percent-encoded correctly.');
   if (error.status === 400) return new ApiError('invalid_request', 'body: must be complete and valid JSON.');
   return undefined;
 }
@@ -342,12 +341,14 @@ type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 function messageOf({ code, rawPacket }: ClientError): string {
   if (code === 'HPE_INVALID_URL' || (code === 'HPE_INVALID_CONSTANT' && hasSpaceInTarget(rawPacket))) {
-    return 'The URL has a space or another character that must be percent-encoded: percent-encode the URL.';
+    return 'The URL contains a space or another character that must be percent-encoded.';
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return `The query and the headers must have at most ${REQUEST_HEAD_BYTES / 1024} KiB together.`;
+    return `The query and the headers must be at most ${REQUEST_HEAD_BYTES / 1024} KiB together.`;
   }
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'The request did not arrive whole in time.' : 'This is not valid HTTP.';
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    ? 'The request was not received completely in time.'
+    : 'The request is not valid HTTP.';
 }
 
 /** Whether it begins with a request line whose target has a space. */

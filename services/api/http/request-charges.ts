@@ -127,7 +127,7 @@ export class UnknownCharges {
     const { accountId, kind, reference, request } = move;
     this.logger.warn(
       { account_id: accountId, kind, reference, request_id: request?.requestId },
-      'the commit of a charge got no answer; it is reversed if it took effect',
+      'the commit of a charge was not confirmed; if it took effect, it is reversed',
     );
     this.waiting.push(move);
     if (!this.isNoting) void this.noteWaiting();
@@ -139,12 +139,12 @@ export class UnknownCharges {
     try {
       while (this.waiting.length > 0) {
         const some = this.waiting.slice(0, MAX_AT_ONCE);
-        const what = 'noting charges without an answer';
+        const what = 'recording unconfirmed charges';
         await retry(() => noteUnknownCharges(pool, some), { what, logger, isRetryable: isPostgresUnavailable });
         this.waiting.splice(0, some.length);
       }
     } catch (error) {
-      logger.error({ err: error, charges: this.waiting.length }, 'charges without an answer could not be noted');
+      logger.error({ err: error, charges: this.waiting.length }, 'unconfirmed charges could not be recorded');
     } finally {
       this.isNoting = false;
     }

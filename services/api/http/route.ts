@@ -305,7 +305,7 @@ function refuseHead(allowed: readonly string[]): RequestHandler {
 export function methodNotAllowed(allowed: readonly string[]): RequestHandler {
   return (request) => {
     const allow = allowed.join(', ');
-    throw new ApiError('method_not_allowed', `${request.method} is not possible here, only ${allow}.`, {
+    throw new ApiError('method_not_allowed', `${request.method} is not allowed here. Use ${allow}.`, {
       headers: { Allow: allow },
     });
   };

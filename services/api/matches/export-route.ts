@@ -26,8 +26,8 @@ const EXPORTS = { maxUses: 10, seconds: 86_400 };
 /** Exports that this process writes at once. Each holds up to about 30 MB. */
 const SLOTS = {
   atOnce: 4,
-  busy: 'Another export of this account is under way. Only one can run at a time.',
-  full: 'Too many exports are under way. Try again soon.',
+  busy: 'Another export is already running for this account. Wait for it to finish.',
+  full: 'Too many exports are running. Try again shortly.',
   retryAfter: 15,
 };
 
@@ -71,7 +71,7 @@ export function exportRoute({ pool, exportTiming = TIMING }: ExportDeps): Route 
     tag: 'Monitors',
     summary: 'Export the matches of a monitor as one file',
     description:
-      'All matches of the last 30 days, or of a time, oldest first, with the fields that pages have; what is recorded after the request is not in it. `csv`: by RFC 4180 with a header; `matched_terms` is a list in JSON, and an apostrophe stands before all that a spreadsheet could take for a formula, also after a `;`, a tab or the end of a line within a text. `ndjson`: one `MonitorMatch` a line. `parquet`: one file with typed columns. The answer is streamed; one that breaks off is incomplete, and its connection ends with an error. Ten exports in 24 hours for an account (then `rate_limited`), one at a time, and a few at a time in all; one that breaks off counts. An export may take 15 minutes, and a client that reads nothing for 30 s is disconnected. Free.',
+      'All matches of the last 30 days, or of a time range, oldest first, with the same fields as in pages. Matches recorded after the request are not included. `csv`: RFC 4180 with a header row; `matched_terms` is a JSON list, and an apostrophe precedes anything that a spreadsheet could take for a formula, also after a `;`, a tab or a line break within a text. `ndjson`: one `MonitorMatch` per line. `parquet`: one file with typed columns. The response is streamed; if it breaks off, it is incomplete, and the connection ends with an error. Limits: ten exports in 24 hours per account (then `rate_limited`), one at a time per account, and a few at a time overall; an export that breaks off counts. An export may take 15 minutes; a client that reads nothing for 30 s is disconnected. Free.',
     params: { id: MONITOR_ID },
     query: matchExportQuery,
     example: { format: 'csv' },
@@ -140,7 +140,7 @@ async function openExport({ pool, slots, timing }: Exporting, wanted: Export): P
   try {
     const retryAfter = await takeUse(pool, { name: `export:${wanted.accountId}`, ...EXPORTS });
     if (retryAfter > 0) {
-      const message = `Matches can be exported ${EXPORTS.maxUses} times in 24 hours.`;
+      const message = `Matches can be exported ${EXPORTS.maxUses} times in 24 hours. Try again later.`;
       throw new ApiError('rate_limited', message, { retryAfter });
     }
     const range = await readSeqRange(pool, wanted.monitorId, { since: wanted.from, until: wanted.to });

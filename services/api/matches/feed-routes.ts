@@ -45,10 +45,10 @@ export function feedRoutes(deps: FeedDeps): PublicRoute[] {
     path: `/feeds/:token.${format}`,
     operationId: `get${format === 'atom' ? 'Atom' : 'Json'}Feed`,
     tag: 'Monitors',
-    params: { token: { description: 'From the addresses of the feed.', example: FEED_TOKEN_EXAMPLE } },
+    params: { token: { description: 'The token in the feed URL.', example: FEED_TOKEN_EXAMPLE } },
     summary: `Read the feed of a monitor ${name}`,
     description:
-      'The newest 50 of the last 1,000 matches, without suppressed ones; texts are cut after 4,000 characters, and those of removed items are left out. Send `If-None-Match` with the `ETag` of the last answer. At most 30 requests a minute for each monitor. Free; no key is needed.',
+      'The newest 50 of the last 1,000 matches, without suppressed ones. Texts are cut after 4,000 characters, and texts of removed items are omitted. Send `If-None-Match` with the `ETag` of the previous response. At most 30 requests a minute per monitor. Free; needs no key.',
     responses: [
       {
         status: 200,
@@ -58,7 +58,7 @@ export function feedRoutes(deps: FeedDeps): PublicRoute[] {
       },
       {
         status: 304,
-        description: 'The feed is unchanged since the version in `If-None-Match`.',
+        description: 'The feed has not changed since the version in `If-None-Match`.',
         content: [],
         headers: [{ name: 'ETag' }, { name: 'Last-Modified' }],
       },
@@ -86,7 +86,11 @@ function answerIn(format: keyof typeof TYPES, { pool, baseUrl }: FeedDeps): Requ
     noteAccount(response, accountId);
     const retryAfter = await takeUse(pool, { name: `feed:${monitorId}`, ...REQUESTS });
     if (retryAfter > 0) {
-      throw new ApiError('rate_limited', `A feed can be read ${REQUESTS.maxUses} times a minute.`, { retryAfter });
+      throw new ApiError(
+        'rate_limited',
+        `Too many requests for this feed: the limit is ${REQUESTS.maxUses} per minute.`,
+        { retryAfter },
+      );
     }
     const url = `${baseUrl}/feeds/${token}.${format}`;
     const feed = jsonFeed(found, await readFeedMatches(pool, monitorId, ENTRIES), url);
@@ -121,14 +125,14 @@ export function feedTokenRoutes(deps: FeedDeps): Route[] {
       scope: 'monitors:write',
       operationId: 'createFeed',
       tag: 'Monitors',
-      summary: 'Make the addresses of a feed',
+      summary: 'Create the feed URLs of a monitor',
       description:
-        "The monitor's matches for feed readers. Whoever has an address can read the newest matches of this one monitor, without a key, so keep it to yourself. It is shown only this once; another request makes new addresses, and the old ones stop working. They work until they are replaced or revoked, or the monitor is deleted. Free.",
+        "URLs with the monitor's matches, for feed readers. Anyone who has a URL can read the newest matches of this one monitor without a key, so keep it private. The URLs are shown only once. Another request creates new URLs, and the old ones stop working. They work until they are replaced or revoked, or the monitor is deleted. Free.",
       params: { id: MONITOR_ID },
       responses: [
         {
           status: 201,
-          description: 'The addresses.',
+          description: 'The feed URLs.',
           content: [{ schema: feedAddresses }],
         },
       ],
@@ -140,8 +144,8 @@ export function feedTokenRoutes(deps: FeedDeps): Route[] {
       scope: 'monitors:write',
       operationId: 'revokeFeed',
       tag: 'Monitors',
-      summary: 'Revoke the addresses of a feed',
-      description: 'They are answered 404 from now on. Repeating the request is harmless.',
+      summary: 'Revoke the feed URLs of a monitor',
+      description: 'The URLs return 404 from now on. Repeating the request is safe.',
       params: { id: MONITOR_ID },
       responses: [ok('The monitor has no feed.', feedRevoked)],
       handle: (request) => revoke(deps, request),

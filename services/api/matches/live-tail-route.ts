@@ -25,7 +25,7 @@ const LAST_EVENT_ID = {
   in: 'header',
   required: false,
   description:
-    'The id of the last match you received; clients send it by themselves when they reconnect. Equivalent to `after`.',
+    'The id of the last match you received. Clients send it automatically when they reconnect. Same as `after`.',
   schema: { type: 'string' },
   example: MATCH.id,
 } as const;
@@ -40,7 +40,7 @@ export function liveTailRoute(pool: Queryable, liveTails: LiveTails): Route {
     tag: 'Monitors',
     summary: 'Stream matches as they are recorded',
     description:
-      'Server-sent events: each match once and in order, as `event: match` with its id as `id` and a `MonitorMatch` as `data`. A stream that starts after a match first sends everything recorded since then, as far back as matches are kept, so a client that reconnects misses nothing. Comments keep the stream open while nothing matches. `event: end` says in `reason` why the client must not reconnect: `monitor_deleted`, `key_revoked`, `account_frozen` or `account_deleted`. Free; opening a stream counts as one request. An account may have ten open streams; more are `rate_limited`. A client that reads nothing for a minute is disconnected.',
+      'Server-sent events: each match once and in order, as `event: match` with its id as `id` and a `MonitorMatch` as `data`. A stream that starts after a given match first sends everything recorded since, as far back as matches are kept, so a client that reconnects misses nothing. Comments keep the stream open while nothing matches. `event: end` tells the client not to reconnect; its `reason` is `monitor_deleted`, `key_revoked`, `account_frozen` or `account_deleted`. Free; opening a stream counts as one request. An account can have ten open streams; further ones are `rate_limited`. A client that reads nothing for a minute is disconnected.',
     params: { id: MONITOR_ID },
     query: liveTailQuery,
     example: { after: MATCH.id },

@@ -94,13 +94,13 @@ export class LiveTails {
   /** @throws ApiError rate_limited when the account or this process has reached its limit of streams */
   async open(request: TailRequest): Promise<ResponseStream> {
     if (this.count >= (this.options.maxStreams ?? DEFAULT_MAX_STREAMS)) {
-      throw new ApiError('rate_limited', 'Too many streams are open here.', { retryAfter: RETRY_AFTER });
+      throw new ApiError('rate_limited', 'Too many streams are open. Try again shortly.', { retryAfter: RETRY_AFTER });
     }
     this.count++;
     try {
       const slot = await this.slots.take(request.accountId);
       if (slot === undefined) {
-        const message = `The account has ${STREAMS_PER_ACCOUNT} open streams, the most it may have. Close one first.`;
+        const message = `The account has ${STREAMS_PER_ACCOUNT} open streams, the maximum. Close one first.`;
         throw new ApiError('rate_limited', message, { retryAfter: RETRY_AFTER });
       }
       return this.add(request, () => this.slots.release(slot));
@@ -219,7 +219,7 @@ class LiveTail implements ResponseStream {
       return page;
     } catch (error) {
       if (!isPostgresUnavailable(error)) throw error;
-      logger.debug({ err: error, monitorId }, 'a live tail could not read; it tries again');
+      logger.debug({ err: error, monitorId }, 'a live tail could not read; it will try again');
       return { end: undefined, matches: [] };
     }
   }

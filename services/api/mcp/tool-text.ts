@@ -12,7 +12,7 @@ import { excerptOf } from './tool.ts';
 export function matchesText({ items, after, before }: MatchPage): string {
   const lines = items.map((match) => `- ${matchLine(match)}`);
   const more =
-    after === null ? (before === null ? [] : [`Older ones: before=${before}`]) : [`More are waiting: after=${after}`];
+    after === null ? (before === null ? [] : [`Older matches: before=${before}`]) : [`More matches: after=${after}`];
   return [
     ...(lines.length === 0 ? [more.length === 0 ? 'No matches.' : 'No matches on this page.'] : lines),
     ...more,
@@ -49,7 +49,7 @@ export function updatedText({ monitor, warnings = [] }: Omit<Created, 'webhook_s
 
 export function createdText({ monitor, webhook_secret: secret, warnings = [] }: Created): string {
   const signs =
-    monitor.webhook_url === null ? '' : `\nIts webhooks are signed with ${secret}, which is shown this once.`;
+    monitor.webhook_url === null ? '' : `\nIts webhooks are signed with ${secret}. This secret is shown only once.`;
   return [monitorLine(monitor) + signs, ...warningLines(warnings)].join('\n');
 }
 
@@ -68,7 +68,7 @@ export function monitorLine(monitor: Monitor): string {
     ...(monitor.exclude.length === 0 ? [] : [`not: ${monitor.exclude.map(inlineText).join(', ')}`]),
     communities,
     ...filterFacts(monitor),
-    ...(monitor.webhook_failing ? ['its webhook fails'] : []),
+    ...(monitor.webhook_failing ? ['its webhook is failing'] : []),
     `last match ${monitor.last_match_at ?? 'never'}`,
   ];
   return `${inlineText(monitor.name)} (${facts.join(' · ')})`;
@@ -133,7 +133,7 @@ export function listingText(listing: AnyListing): string {
   const lines = listing.items.map((item) => `- ${itemLine(item)}`);
   const notes = [
     listing.degraded ? 'This is an older copy, or some items could not be read.' : '',
-    listing.filtered_nsfw > 0 ? `${listing.filtered_nsfw} NSFW items left out.` : '',
+    listing.filtered_nsfw > 0 ? `${listing.filtered_nsfw} NSFW items omitted.` : '',
     listing.after === null ? '' : `Next page: after=${listing.after}`,
   ];
   return [...(lines.length === 0 ? ['Nothing found.'] : lines), ...notes].filter((line) => line !== '').join('\n');
@@ -205,7 +205,11 @@ export function explanationText(explanation: ItemExplanation | RuleExplanation):
   const { matched, terms, require = [], excludes, filters, history } = explanation;
   const failed = filters.filter(({ passed }) => !passed).map(({ filter }) => filter);
   return [
-    matched === null ? 'Its content is not known.' : matched ? 'It matches the rule.' : 'It does not match the rule.',
+    matched === null
+      ? 'Its content is not available.'
+      : matched
+        ? 'It matches the rule.'
+        : 'It does not match the rule.',
     ...terms.map((term) => `- ${explainedTermText(term)}`),
     ...require.flatMap((group, number) =>
       group.terms.map((term) => `- required group ${number + 1}: ${explainedTermText(term)}`),
@@ -219,7 +223,7 @@ export function explanationText(explanation: ItemExplanation | RuleExplanation):
 function explainedTermText({ term, matched, positions, nearest }: ExplainedTerm): string {
   const found = positions.map(({ field, start, end }) => `${field} ${start}–${end}`).join(', ');
   const why = nearest === null ? '' : ` ${inlineText(nearest.message)}`;
-  return matched ? `${inlineText(term)}: in ${found}` : `${inlineText(term)}: not in it.${why}`;
+  return matched ? `${inlineText(term)}: in ${found}` : `${inlineText(term)}: not found.${why}`;
 }
 
 /** Samples shown as text; the structured answer has all. */
@@ -234,7 +238,7 @@ export function previewText(preview: PreviewAnswer): string {
   const listed = (label: string, entries: [string, number][]): string[] =>
     entries.length === 0 ? [] : [`${label}: ${counted(entries.slice(0, 10))}`];
   return [
-    `${total} matches since ${from}${exact ? '' : '; older ones were not counted in time'}.`,
+    `${total} matches since ${from}${exact ? '' : '; older matches could not be counted in time'}.`,
     ...listed(
       'By day',
       days.map(({ day, count }) => [day, count]),
@@ -247,8 +251,8 @@ export function previewText(preview: PreviewAnswer): string {
       'By community',
       subreddits.map(({ subreddit, count }) => [`r/${subreddit}`, count]),
     ),
-    ...(preview.capped_days.length === 0 ? [] : [`Beyond the daily cap on: ${preview.capped_days.join(', ')}`]),
-    `30 days cost ${preview.credits_per_30_days} credits.`,
+    ...(preview.capped_days.length === 0 ? [] : [`Daily cap exceeded on: ${preview.capped_days.join(', ')}`]),
+    `Running for 30 days costs ${preview.credits_per_30_days} credits.`,
     ...preview.warnings.map(({ message }) => `Warning: ${inlineText(message)}`),
     ...preview.suggestions.map(({ kind, message }) => `Suggestion (${kind}): ${inlineText(message)}`),
     ...preview.samples.slice(0, SHOWN).map((sample) => `- ${sampleText(sample)}`),
@@ -272,7 +276,7 @@ export function timeseriesText({ interval, from, to, items, truncated, spikes }:
       ({ at, count, median, score }) => `Spike at ${at}: ${count} matches, usually ${median} (score ${score}).`,
     ),
     ...(shown.length === 0 ? ['No matches.'] : []),
-    ...(truncated || shown.length < items.length ? ['Older counts are left out.'] : []),
+    ...(truncated || shown.length < items.length ? ['Older counts are omitted.'] : []),
     ...shown.map(({ at, keyword, subreddit, count }) => {
       const of = [keyword === null ? '' : inlineText(keyword), subreddit === null ? '' : `r/${inlineText(subreddit)}`];
       return [`${at}: ${count}`, ...of.filter((part) => part !== '')].join(' · ');

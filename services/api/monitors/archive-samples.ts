@@ -156,7 +156,7 @@ async function readPage(
 }
 
 function archiveBusy(): ApiError {
-  return engineUnavailable('The archive does not answer in time. Nothing was charged.');
+  return engineUnavailable('The archive did not respond in time. Try again shortly. Nothing was charged.');
 }
 
 /** The moment from which everything before a position, newest first, has been read. */

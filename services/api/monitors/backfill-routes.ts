@@ -41,14 +41,14 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
       tag: 'Monitors',
       summary: 'Find earlier matches',
       description:
-        'Posts and comments of the last 30 days that match the rule as it is now become matches of the monitor, also while it is paused. They are numbered after the existing ones, in the order in which they were first seen, and have `backfill: true`; what is a match already is passed over. Mutes apply. Nothing is sent unless `deliver` is true. Costs 1 credit for each started 100 matches, charged as they are recorded; a run ends after 50,000 matches. It runs by itself: a later change of the rule or a pause does not end it, only cancelling it or the deletion of the monitor. One run a monitor at a time, at most ten in 24 hours (`rate_limited`); runs of an account take turns.',
+        'Adds the posts and comments of the last 30 days that match the current rule to the matches of the monitor, even while it is paused. They are numbered after the existing matches, in the order in which they were first seen, and have `backfill: true`. Items that are already matches are skipped. Mutes apply. Nothing is sent unless `deliver` is true. Costs 1 credit per 100 matches, rounded up, charged as they are recorded; a run ends after 50,000 matches. Once started, a run continues when the rule changes or the monitor is paused; it ends early only when it is cancelled or the monitor is deleted. One run per monitor at a time, at most ten in 24 hours (`rate_limited`); runs of an account take turns.',
       params: { id: MONITOR_ID },
       body: { schema: startBackfillBody },
       isIdempotent: true,
       responses: [
         {
           status: 202,
-          description: 'The run waits for its turn. `GET` on the same path shows its progress.',
+          description: 'The run is queued. `GET` on the same path shows its progress.',
           content: [{ schema: backfillAnswer, examples: { started: { backfill: started } } }],
           headers: [{ name: 'X-Credits-Used' }],
         },
@@ -58,7 +58,7 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
         name: 'start_backfill',
         title: 'Find earlier matches of a monitor',
         description:
-          'Makes what matched in the last 30 days matches of the monitor, marked with `backfill`. Runs by itself; see get_backfill. Costs 1 credit for each started 100 matches: set `max_credits`. With `deliver` they are also sent to the webhook, which cannot be undone.',
+          'Adds what would have matched in the last 30 days to the matches of the monitor, marked with `backfill`. Runs in the background; check its progress with get_backfill. Costs 1 credit per 100 matches, rounded up: set `max_credits` as a limit. With `deliver`, they are also sent to the webhook, which cannot be undone.',
         annotations: { ...CHANGES, idempotentHint: false },
         toText: ({ backfill }: { backfill: Backfill }) => backfillLine(backfill),
       },
@@ -70,13 +70,13 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
       scope: 'monitors:read',
       operationId: 'listBackfills',
       tag: 'Monitors',
-      summary: 'Show the backfills of a monitor',
-      description: 'The newest runs with their progress. Runs that ended are shown for 30 days. Free.',
+      summary: 'List the backfills of a monitor',
+      description: 'The newest runs with their progress. Finished runs are shown for 30 days. Free.',
       params: { id: MONITOR_ID },
       responses: [ok('The runs.', backfillList)],
       tool: {
         name: 'get_backfill',
-        title: 'Progress of the backfills of a monitor',
+        title: 'Show the backfills of a monitor',
         description: 'The newest backfills of a monitor, with what they found and cost so far. Free.',
         annotations: READS,
         toText: ({ items }: { items: Backfill[] }) =>
@@ -92,17 +92,17 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
       tag: 'Monitors',
       summary: 'Cancel a backfill',
       description:
-        'Once this is answered, the run records and charges nothing more; what it recorded before stays. It is `cancelling` until it has ended, usually for less than a second, and `cancelled` then. A run that had ended before stays as it was. Repeating the request is harmless.',
+        'From this response on, the run records and charges nothing more; what it has recorded stays. Its state is `cancelling` until it has stopped, usually for less than a second, and then `cancelled`. A run that had already ended does not change. Repeating the request is safe.',
       params: {
         id: MONITOR_ID,
-        run_id: { description: 'Id of a backfill, `bf_…`.', example: run.id },
+        run_id: { description: 'The backfill id, `bf_…`.', example: run.id },
       },
       responses: [ok('The run.', backfillAnswer, { cancelling: { backfill: { ...run, state: 'cancelling' } } })],
       tool: {
         name: 'cancel_backfill',
         title: 'Cancel a backfill of a monitor',
         description:
-          'The run records and charges nothing more; what it recorded stays. Another run can find the rest later. Free.',
+          'The run records and charges nothing more; what it has recorded stays. Another run can find the rest later. Free.',
         annotations: { ...CHANGES, destructiveHint: true, idempotentHint: true },
         toText: ({ backfill }: { backfill: Backfill }) => backfillLine(backfill),
       },
@@ -173,7 +173,7 @@ function wantedBackfill(
   const [fromMs, toMs] = [Date.parse(from), to === undefined ? nowMs : Date.parse(to)];
   if (toMs > nowMs + AHEAD_MS) refuseFaults([{ field: 'to', message: 'must not be in the future' }]);
   if (toMs <= nowMs - ARCHIVE_MS) {
-    refuseFaults([{ field: 'to', message: `must be in the last ${ARCHIVE_DAYS} days, which the archive holds` }]);
+    refuseFaults([{ field: 'to', message: `must be within the last ${ARCHIVE_DAYS} days` }]);
   }
   if (fromMs >= Math.min(toMs, nowMs)) {
     refuseFaults([{ field: 'from', message: to === undefined ? 'must be in the past' : 'must be before to' }]);
@@ -201,12 +201,16 @@ async function startBackfill(
 ): Promise<StoredBackfill> {
   const monitor = await findAndLockMonitor(client, request.caller.accountId, request.id);
   if (request.caller.balance < 1) {
-    throw new ApiError('insufficient_credits', 'A backfill costs 1 credit for each started 100 matches.');
+    throw new ApiError('insufficient_credits', 'A backfill costs at least 1 credit.');
   }
   const { isRunning, begun, secondsUntilFewer } = await countRecentBackfills(client, request.id);
-  if (isRunning) throw new ApiError('backfill_running', 'A backfill of this monitor is running; wait for its end.');
+  if (isRunning)
+    throw new ApiError(
+      'backfill_running',
+      'A backfill of this monitor is already running. Wait for it to finish, or cancel it.',
+    );
   if (begun >= RUNS_PER_DAY) {
-    const message = `The monitor had ${begun} backfills in the last 24 hours, the most it may have.`;
+    const message = `The monitor had ${begun} backfills in the last 24 hours, which is the limit. Try again later.`;
     throw new ApiError('rate_limited', message, { retryAfter: Math.max(1, secondsUntilFewer) });
   }
   const matching = { monitorId: monitor.id, version: monitor.version, rule: ruleOf(monitor) };

@@ -130,7 +130,7 @@ export async function createMonitor(
 async function lockActiveAccount(db: Queryable, accountId: string): Promise<StoredAccount> {
   const account = await lockAccount(db, accountId);
   if (account?.status === 'frozen') throw accountFrozen();
-  if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is not active any more.');
+  if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is no longer active.');
   return account;
 }
 
@@ -138,7 +138,7 @@ async function refuseBeyondLimit(db: Queryable, { id, pack }: Pick<StoredAccount
   const limit = planOf(pack).monitors;
   const used = await countMonitors(db, id);
   if (used < limit) return;
-  const message = `The account has ${used} of the ${limit} monitors it may have; delete one, or get a larger pack.`;
+  const message = `The account has ${used} of the ${limit} monitors that its plan allows. Delete one, or buy a larger pack.`;
   throw new ApiError('monitor_limit_reached', message);
 }
 
@@ -286,7 +286,7 @@ async function skipWaiting(db: Queryable, id: string): Promise<void> {
 async function refuseFrequentChange(db: Queryable, { id, version }: StoredMonitor): Promise<void> {
   const retryAfter = await secondsUntilRuleChange(db, id, version);
   if (retryAfter === 0) return;
-  const message = `The rule changed ${RULE_VERSIONS_PER_DAY} times in the last 24 hours, the most it may change.`;
+  const message = `The rule changed ${RULE_VERSIONS_PER_DAY} times in the last 24 hours, which is the limit. Try again later.`;
   throw new ApiError('rate_limited', message, { retryAfter });
 }
 
@@ -357,7 +357,7 @@ async function payAndStart(db: Queryable, request: ChargingRequest, current: Sto
   if (balance === undefined) {
     const account = await findAccount(db, accountId);
     if (account?.status === 'frozen') throw accountFrozen();
-    if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is not active any more.');
+    if (account?.status !== 'active') throw new ApiError('unauthorized', 'The account is no longer active.');
     throw new ApiError('insufficient_credits', `Resuming a monitor costs ${MONITOR_PERIOD_CREDITS} credits.`);
   }
   return balance;

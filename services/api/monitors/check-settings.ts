@@ -200,9 +200,10 @@ export async function checkWebhookUrl(url: string | null | undefined, options: P
   if (faults.length > 0) return faults;
   const checked = await checkPublicUrl(url, options);
   if (checked.ok) return [];
-  if (checked.reason === 'port') return [{ field: 'webhook_url', message: 'must not name a port of another protocol' }];
+  if (checked.reason === 'port')
+    return [{ field: 'webhook_url', message: 'must not use a port that is reserved for another protocol' }];
   // The message does not name the addresses found: it must not reveal the answers of an internal name server.
-  return [{ field: 'webhook_url', message: 'must lead to an address on the public Internet' }];
+  return [{ field: 'webhook_url', message: 'must resolve to a public Internet address' }];
 }
 
 /**
@@ -220,7 +221,9 @@ export function changedWebhook(current: Webhook, change: WebhookChange): { webho
   const kind = keeps ? current.webhookKind : change.webhook_kind;
   const parsed = new URL(url);
   if (kind && !fitsWebhookKind(parsed, kind)) {
-    return { fault: { field: 'webhook_kind', message: `the URL is one of ${detectWebhookKind(parsed)}, not ${kind}` } };
+    return {
+      fault: { field: 'webhook_kind', message: `the URL is a ${detectWebhookKind(parsed)} webhook, not ${kind}` },
+    };
   }
   return { webhook: { webhookUrl: url, webhookKind: kind ?? detectWebhookKind(parsed) } };
 }

@@ -53,16 +53,16 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
       tag: 'Monitors',
       summary: 'Explain why a monitor matched a post or comment, or did not',
       description:
-        "A post or comment of the last 30 days, by the monitor's present rule and its mutes; `history` says when it was seen, which version of the rule was applied, and whether it was recorded or why not. An item that is not in the archive is answered too: `item` and `matched` are null then. Free, 500 times in 24 hours.",
+        'Explains a post or comment of the last 30 days by the current rule and mutes of the monitor. `history` says when the item was seen, which version of the rule was applied, and whether it was recorded, or why not. For an item that is not in the archive, `item` and `matched` are null. Free, 500 times in 24 hours.',
       params: { id: MONITOR_ID },
       query: explainQuery,
       example: { thing: 't3_1b6xk0p' },
       responses: [ok('The explanation.', itemExplanation)],
       tool: {
         name: 'explain_match',
-        title: 'Why a monitor matched something, or did not',
+        title: 'Explain a match, or why there was none',
         description:
-          "For a post or comment that was seen in the last 30 days: each term of the monitor's rule with its places or what is nearest to it, the filters, and what happened to it (which version of the rule was applied, whether it was recorded or why not). Free.",
+          "For a post or comment seen in the last 30 days: where each term of the monitor's rule occurs, or the text nearest to it; which filters it passes; and what happened to it (which version of the rule was applied, whether it was recorded, or why not). Free.",
         annotations: READS,
         toText: explanationText,
       },
@@ -74,16 +74,16 @@ export function explainRoutes(deps: ExplainDeps): Route[] {
       scope: 'monitors:write',
       operationId: 'explainRule',
       tag: 'Monitors',
-      summary: 'Explain why a text matches a rule or does not',
+      summary: 'Explain whether a text matches a rule',
       description:
-        'For each term of a rule that is not stored: whether it occurs in the pasted text, where, and by which rule; otherwise what is nearest to it and why that does not count. The same function decides as for live matching. Texts have at most 40,000 characters. Nothing is stored. Free.',
+        'Tests a rule on a text; neither is stored. For each term: whether and where it occurs, and by which rule of matching; otherwise the nearest text and why that does not count. The same function decides as for live matching. Texts have at most 40,000 characters. Free.',
       body: { schema: explainBody },
       responses: [ok('The explanation. `history` is empty.', ruleExplanation)],
       tool: {
         name: 'explain_rule',
-        title: 'Try a rule on a text',
+        title: 'Test a rule on a text',
         description:
-          'Whether a rule that is not stored matches a text that you give, term by term, with what is nearest to terms that do not occur. Stores nothing. Free.',
+          'Says whether a rule matches a text, term by term, with the nearest text for terms that do not occur. Stores nothing. Free.',
         annotations: READS,
         toText: explanationText,
       },
@@ -124,7 +124,7 @@ function thingIdOf(given: string, siteUrl: string): string {
 async function takeExplanation({ pool }: ExplainDeps, accountId: string): Promise<void> {
   const retryAfter = await takeUse(pool, { name: `explain:${accountId}`, ...EXPLANATIONS_PER_DAY });
   if (retryAfter === 0) return;
-  const message = `Posts and comments can be explained ${EXPLANATIONS_PER_DAY.maxUses} times in 24 hours.`;
+  const message = `Posts and comments can be explained ${EXPLANATIONS_PER_DAY.maxUses} times in 24 hours. Try again later.`;
   throw new ApiError('rate_limited', message, { retryAfter });
 }
 
@@ -195,7 +195,7 @@ async function findItem(
     }),
   ]);
   if (archived === 'unavailable' && stored.content === undefined) {
-    throw engineUnavailable('The archive does not answer. Retry later.');
+    throw engineUnavailable('The archive is not responding. Try again later.');
   }
   const known = archived === 'unavailable' ? undefined : archived;
   const found = known?.content ?? stored.content;

@@ -48,19 +48,19 @@ function nearMissInWords(term: string, { reason, written, missing = [] }: NearMi
   const piece = `“${written}”`;
   switch (reason) {
     case 'case':
-      return `${piece} has other capital letters, and those of “${term}” count.`;
+      return `${piece} differs from “${term}” in capital letters, and this term is case-sensitive.`;
     case 'other_text':
-      return `${piece} is in a text in which “${term}” is not searched.`;
+      return `${piece} is in a text where “${term}” does not count.`;
     case 'inside_word':
-      return `${piece} contains “${term}”, but as a part of a longer word.`;
+      return `${piece} contains “${term}”, but as part of a longer word.`;
     case 'punctuation':
-      return `${piece} has the words of “${term}”, but not its punctuation.`;
+      return `${piece} has the words of “${term}”, but different punctuation.`;
     case 'joined':
-      return `${piece} is one word, and “${term}” is not.`;
+      return `${piece} is one word, but “${term}” is not.`;
     case 'split':
-      return `${piece} separates what “${term}” writes in one word.`;
+      return `${piece} is not one word, but “${term}” is.`;
     case 'accents':
-      return `${piece} has other accents than “${term}”.`;
+      return `${piece} has different accents from “${term}”.`;
     case 'similar_word':
       return `${piece} differs from “${term}” by one letter.`;
     case 'apart':

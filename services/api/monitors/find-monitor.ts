@@ -13,7 +13,7 @@ import { exampleOf } from '../openapi/json-schemas.ts';
 import type { ArchiveSample } from './archive-samples.ts';
 
 /** The `:id` of routes about one monitor. */
-export const MONITOR_ID = { description: 'Id of a monitor, `mon_…`.', example: exampleOf(monitorId) };
+export const MONITOR_ID = { description: 'The monitor id, `mon_…`.', example: exampleOf(monitorId) };
 
 /** @throws ApiError not_found when the account has no such monitor or has deleted it */
 export async function findMonitor(db: Queryable, accountId: string, id: string): Promise<StoredMonitor> {

@@ -70,7 +70,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       tag: 'Monitors',
       summary: 'Create a monitor',
       description:
-        'Creates a running monitor and charges 10 credits for its first 24 hours. It watches everything posted after the answer; `backfill_hours` also finds what matched before, without a gap between the two (`GET /v1/monitors/{id}/backfill` shows the progress). `warnings` points out what the rule may not mean; nothing is refused because of it.',
+        'Creates a running monitor and charges 10 credits for its first 24 hours. It watches everything posted after the response. `backfill_hours` also finds earlier matches, with no gap in between (`GET /v1/monitors/{id}/backfill` shows the progress). `warnings` points out where the rule may not do what you mean; a warning never causes a refusal.',
       body: {
         schema: createMonitorBody,
         examples: {
@@ -90,7 +90,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       responses: [
         {
           status: 201,
-          description: 'The monitor is running. `webhook_secret` is shown only this once.',
+          description: 'The monitor is running. `webhook_secret` is shown only once.',
           content: [
             {
               schema: createdMonitor,
@@ -105,8 +105,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
         name: 'create_monitor',
         title: 'Create a monitor',
         description:
-          'Watches every new post and comment for keywords (whole words and phrases), or for `terms` with conditions, where every group of `require` and all filters fit. Read matches with get_monitor_matches; they are also sent to `webhook_url` if ' +
-          'set. Costs 10 credits, and 10 for each further 24 hours that it runs; with `backfill_hours` also 1 for each started 100 earlier matches.',
+          'Watches every new post and comment for keywords (whole words and phrases) or `terms` with conditions; every group of `require` and all filters must match too. Read matches with get_monitor_matches; they are also sent to `webhook_url` if set. Costs 10 credits, and 10 for each further 24 hours that it runs; with `backfill_hours`, also 1 per 100 earlier matches, rounded up.',
         annotations: { ...CHANGES, idempotentHint: false },
         toText: createdText,
       },
@@ -119,7 +118,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       operationId: 'listMonitors',
       tag: 'Monitors',
       summary: 'List monitors',
-      description: 'The monitors of the account, without deleted ones, and what its plan allows.',
+      description: 'The monitors of the account, except deleted ones, and the limits of its plan.',
       responses: [ok('The monitors.', monitorList)],
       tool: {
         name: 'list_monitors',
@@ -138,11 +137,11 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       scope: 'monitors:write',
       operationId: 'parseQuery',
       tag: 'Monitors',
-      summary: 'Read a rule that is written as text',
+      summary: 'Parse a rule written as text',
       description:
-        'For people who write a rule as text, such as `rust OR "memory safety" sub:-rustjerk`: returns the fields of `POST /v1/monitors` that it means. Nothing is stored. A text that has no such meaning is refused: `position` says where, in UTF-16 code units, and the message shows the line with a caret under the place. Terms: `word`, `"some words"`, `word*` (prefix), `=Word` (letters as written), `title:word`; join them with `OR`, and groups of which each must occur with `AND`: `rust AND (hiring OR job)`. Excluded: `-word`. For the whole rule: `in:title,body`, `sub:a,b`, `sub:-a`, `author:a`, `author:-a`, `lang:en,de`, `is:post`, `is:comment`, `nsfw:yes`, `once:thread`. Free.',
+        'Converts a rule written as text, such as `rust OR "memory safety" sub:-rustjerk`, to the fields of `POST /v1/monitors`. Nothing is stored. A text that is not a valid rule is refused: `position` says where, in UTF-16 code units, and the message shows the line with a caret under that place. Terms: `word`, `"some words"`, `word*` (prefix), `=Word` (case-sensitive), `title:word`. Join alternatives with `OR`, and groups that must all occur with `AND`: `rust AND (hiring OR job)`. Excluded terms: `-word`. For the whole rule: `in:title,body`, `sub:a,b`, `sub:-a`, `author:a`, `author:-a`, `lang:en,de`, `is:post`, `is:comment`, `nsfw:yes`, `once:thread`. Free.',
       body: { schema: parseQueryBody },
-      responses: [ok('The settings; those with their usual value are absent.', parsedQuery)],
+      responses: [ok('The settings, without those that have their default value.', parsedQuery)],
       handle: parse,
     }),
     route({
@@ -151,9 +150,9 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       scope: 'monitors:read',
       operationId: 'getMonitor',
       tag: 'Monitors',
-      summary: 'Get a monitor with its statistics and the state of its deliveries',
+      summary: 'Get a monitor with its statistics and delivery state',
       description:
-        'A monitor, how much it matched recently (`stats`), and whether its matches reach the webhook now (`delivery`). Watch `delivery.state`: an endpoint that is down shows as `retrying` after its first failed attempt and as `failing` 10 minutes later, long before `webhook_failing` is set. `POST …/redeliver` brings back what failed.',
+        'A monitor, how much it matched recently (`stats`), and whether its matches currently reach the webhook (`delivery`). Watch `delivery.state`: when an endpoint goes down, it becomes `retrying` after the first failed attempt and `failing` 10 minutes later, long before `webhook_failing` is set. `POST …/redeliver` resends what failed.',
       params: { id: MONITOR_ID },
       responses: [ok('The monitor.', monitorWithStats)],
       handle: on(show),
@@ -166,7 +165,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       tag: 'Monitors',
       summary: 'Update a monitor',
       description:
-        'Changes the given fields and keeps the others. New keywords apply to everything posted after the answer. `null` or an empty list removes a condition such as `terms` or `authors`; the limits hold for the monitor as it is after the change. A null or empty `webhook_url` removes the webhook; a new one clears `webhook_failing`. `warnings` is about the rule as it is after the change. A rule may change 1,000 times in 24 hours (`rate_limited`).',
+        'Changes the given fields and keeps the others. New keywords apply to everything posted after the response. `null` or an empty list removes a condition such as `terms` or `authors`; limits apply to the monitor as it is after the change. A null or empty `webhook_url` removes the webhook; a new one clears `webhook_failing`. `warnings` is about the rule after the change. A rule can change 1,000 times in 24 hours (`rate_limited`).',
       params: { id: MONITOR_ID },
       body: { schema: patchMonitorBody },
       responses: [ok('The updated monitor.', updatedMonitor)],
@@ -174,7 +173,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
         name: 'update_monitor',
         title: 'Change a monitor',
         description:
-          'Changes the given fields and keeps the others; `null` or an empty list removes a condition. A changed rule applies to everything posted after the answer; what is replaced cannot be read again. Free.',
+          'Changes the given fields and keeps the others; `null` or an empty list removes a condition. A changed rule applies to everything posted after the response. Replaced values cannot be restored. Free.',
         annotations: { ...CHANGES, destructiveHint: true, idempotentHint: true },
         toText: updatedText,
       },
@@ -188,7 +187,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       tag: 'Monitors',
       summary: 'Delete a monitor',
       description:
-        'Permanent. Charging stops at once; the day already paid for is not refunded. Repeating the request is harmless.',
+        'Permanent. Charging stops immediately; the current day is not refunded. Repeating the request is safe.',
       params: { id: MONITOR_ID },
       responses: [ok('The monitor is deleted.', monitorDeleted)],
       handle: on(remove),
@@ -201,13 +200,13 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       tag: 'Monitors',
       summary: 'Pause a monitor',
       description:
-        'Matching and charging stop at once; the day already paid for is not refunded. Repeating the request is harmless.',
+        'Matching and charging stop immediately; the current day is not refunded. Repeating the request is safe.',
       params: { id: MONITOR_ID },
       responses: [ok('The monitor is paused.', monitorPaused)],
       tool: {
         name: 'pause_monitor',
         title: 'Pause a monitor',
-        description: 'Stops a monitor at once. Deliveries that are already queued are still sent. Free.',
+        description: 'Stops a monitor immediately. Deliveries that are already queued are still sent. Free.',
         annotations: { ...CHANGES, idempotentHint: true },
         toText: () => 'Paused.',
       },
@@ -221,7 +220,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       tag: 'Monitors',
       summary: 'Resume a monitor',
       description:
-        'Charges 10 credits for the next 24 hours. A monitor that is already running stays unchanged and costs nothing.',
+        'Charges 10 credits for the next 24 hours. If the monitor is already running, nothing changes and nothing is charged.',
       params: { id: MONITOR_ID },
       isIdempotent: true,
       responses: [{ ...ok('The monitor is running.', monitorAnswer), headers: CHARGED }],
@@ -243,7 +242,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       tag: 'Monitors',
       summary: 'List matches of a monitor',
       description:
-        'Matches of the last 30 days. To follow a monitor, continue with `after` set to the id of the last match you received: none is missed and none is sent twice. With a filter (`since`, `until`, `keyword`, `subreddit`) a page reads at most 2,000 matches of its time, so it may have few or no items and still a cursor: continue with the cursor while there is one, and from the last cursor or match you got when there is none. A cursor beyond the last match is refused.',
+        'Matches of the last 30 days. To follow a monitor, continue with `after` set to the id of the last match you received: no match is skipped or repeated. With a filter (`since`, `until`, `keyword`, `subreddit`), a page reads at most 2,000 matches of that time range, so it may have few or no items and still have a cursor. Continue with the cursor while there is one; when there is none, continue from the last cursor or match you received. A cursor beyond the last match is refused.',
       params: { id: MONITOR_ID },
       query: matchPageQuery,
       example: { order: 'oldest', limit: 100 },
@@ -252,7 +251,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
         name: 'get_monitor_matches',
         title: 'Matches of a monitor',
         description:
-          'A page of the posts and comments that a monitor matched. With `order=oldest`, pass the `after` of a page to get the next one: nothing is missed. Free.',
+          'A page of the posts and comments that a monitor matched. With `order=oldest`, pass the `after` of a page to get the next one without missing any. Free.',
         annotations: READS,
         toText: matchesText,
       },

@@ -59,18 +59,18 @@ export function muteRoutes(deps: MuteDeps): Route[] {
       tag: 'Monitors',
       summary: 'Mute a community, an account or a thread',
       description:
-        'Once this is answered, the monitor records nothing of it: no match, no delivery, nothing counted. Matches that were recorded before stay. In contrast to a change of the rule it takes effect also for what is already under way. At most 500 a monitor. Repeating the request is harmless. Free.',
+        'From this response on, the monitor records nothing from it: no match, no delivery, no count. Existing matches stay. Unlike a rule change, a mute also applies to items that are already being processed. At most 500 mutes per monitor. Repeating the request is safe. Free.',
       params: { id: MONITOR_ID },
       body: { schema: createMuteBody },
       responses: [
-        { ...ok('It is muted.', muteAnswer), status: 201 },
-        ok('It was muted already; the answer is the mute that exists.', muteAnswer),
+        { ...ok('The new mute.', muteAnswer), status: 201 },
+        ok('It was already muted; this is the existing mute.', muteAnswer),
       ],
       tool: {
         name: 'add_mute',
         title: 'Mute a community, an account or a thread',
         description:
-          'From now on the monitor records nothing of it; what is recorded stays. Takes effect at once. Free.',
+          'From now on, the monitor records nothing from it; existing matches stay. Takes effect immediately. Free.',
         annotations: { ...CHANGES, idempotentHint: true },
         toText: ({ mute }: { mute: MonitorMute }) => `Muted: ${muteLine(mute)}`,
       },
@@ -84,16 +84,16 @@ export function muteRoutes(deps: MuteDeps): Route[] {
       tag: 'Monitors',
       summary: 'Delete a mute',
       description:
-        'What is recorded after this is no longer muted. What was muted before is not made up for. A request that is repeated because its answer got lost is answered 404: the mute is deleted then.',
+        'The monitor records new items from it again. Items that were muted are not added later. If a response is lost and you repeat the request, a 404 means that the mute is already deleted.',
       params: {
         id: MONITOR_ID,
-        mute_id: { description: 'Id of a mute, `mute_…`.', example: exampleOf(monitorMute.shape.id) },
+        mute_id: { description: 'The mute id, `mute_…`.', example: exampleOf(monitorMute.shape.id) },
       },
       responses: [ok('The mute is deleted.', muteDeleted)],
       tool: {
         name: 'remove_mute',
         title: 'Remove a mute',
-        description: 'The monitor records again what is posted after this. Free.',
+        description: 'The monitor records new posts and comments from it again. Free.',
         annotations: { ...CHANGES, idempotentHint: false },
         toText: () => 'No longer muted.',
       },
@@ -120,7 +120,7 @@ async function add(
     const existing = mutes.find((mute) => mute.kind === kind && mute.value === value);
     if (existing !== undefined) return { status: 200, body: { mute: muteResource(existing) } };
     if (mutes.length >= MAX_MUTES) {
-      const message = `the monitor has ${MAX_MUTES} mutes already; delete one first`;
+      const message = `the monitor already has ${MAX_MUTES} mutes, the maximum; delete one first`;
       throw invalidRequest([{ field: 'value', message }]);
     }
     const added = await insertMute(client, id, { id: newMuteId(), kind, value });

@@ -22,8 +22,8 @@ import type { PreviewDeps, PreviewRequest } from './preview-monitor.ts';
 /** Scans of the archive at once in this process; each keeps a session of the engine busy. */
 const SLOTS = {
   atOnce: 2,
-  busy: 'Another preview of this account is under way. Only one can run at a time.',
-  full: 'Other previews are being computed, at most 2 at a time. Nothing was counted or charged.',
+  busy: 'Another preview is already running for this account. Wait for it to finish.',
+  full: 'Too many previews are running. Try again shortly. This one was not charged or counted.',
   retryAfter: 5,
 };
 /**
@@ -41,7 +41,7 @@ const ANSWER_BUDGET_MS = 8_000;
 const STREAM_BUDGET_MS = 60_000;
 
 const LIMITS =
-  'Free; ten a minute, 500 in 24 hours and one at a time for an account, otherwise `rate_limited`, and two at once in a process, otherwise `service_unavailable`, both with `Retry-After`. Stores nothing.';
+  'Free. Limits: ten a minute, 500 in 24 hours and one at a time per account (then `rate_limited`), and two at a time per process (then `service_unavailable`), both with `Retry-After`. Stores nothing.';
 
 /** What a rule would have found, and what a change of it would have changed. Free. */
 export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
@@ -54,8 +54,8 @@ export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
       scope: 'monitors:write',
       operationId: 'previewMonitor',
       tag: 'Monitors',
-      summary: 'See what a monitor would have found',
-      description: `The exact matches of a rule that is not stored, over the last days of the archive: counts, the newest 20 with the places of their terms, the days on which the plan's daily cap would have been exceeded, what 30 days cost, warnings and suggestions. The function that matches live decides here too. The archive is read newest first for at most 10 s: \`exact_from\` says how far back everything was counted. With \`Accept: text/event-stream\` it is read for a minute; \`event: progress\` comes after each part and \`event: result\` at last, or \`event: error\` with the error. ${LIMITS}`,
+      summary: 'Preview what a monitor would have found',
+      description: `The exact matches of a rule that is not stored, over the last days of the archive: counts, the newest 20 with the positions of their terms, the days on which the plan's daily cap would have been exceeded, the cost of 30 days, warnings and suggestions. The same function decides as for live matching. The archive is read newest first for at most 10 s: \`exact_from\` says how far back the counts are complete. With \`Accept: text/event-stream\`, it is read for a minute: \`event: progress\` comes after each part, and \`event: result\` or \`event: error\` comes last. ${LIMITS}`,
       body: { schema: previewBody },
       responses: [
         {
@@ -70,9 +70,9 @@ export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
       errors: ['service_unavailable'],
       tool: {
         name: 'preview_monitor',
-        title: 'See what a monitor would have found',
+        title: 'Preview what a monitor would have found',
         description:
-          'Counts the exact matches of a rule over the last days before it is stored, with the newest ones, what it costs, warnings and suggestions for the rule. Use it before create_monitor. Stores nothing. Free, at most ten a minute.',
+          'Counts the exact matches that a rule would have had over the last days, with the newest ones, its cost, warnings and suggestions. Use it before create_monitor. Stores nothing. Free, at most ten a minute.',
         annotations: READS,
         toText: previewText,
       },
@@ -84,8 +84,8 @@ export function previewRoutes(options: Omit<PreviewDeps, 'slots'>): Route[] {
       scope: 'monitors:write',
       operationId: 'diffMonitor',
       tag: 'Monitors',
-      summary: 'See what a change of a monitor would gain and lose',
-      description: `Compares the monitor's rule with the rule that the change would make, over the last days of the archive, in one pass. What the monitor has muted is neither gained nor lost. Read as for a preview: \`exact_from\` says how far back everything was compared. ${LIMITS}`,
+      summary: 'Preview what a change to a monitor would gain and lose',
+      description: `Compares the current rule of the monitor with the changed rule, over the last days of the archive. Muted items count neither as gained nor as lost. \`exact_from\` says how far back the comparison is complete, as for a preview. ${LIMITS}`,
       params: { id: MONITOR_ID },
       body: { schema: diffBody },
       responses: [ok('The differences.', diffAnswer)],
@@ -171,7 +171,7 @@ async function admit({ pool, slots }: PreviewDeps, accountId: string): Promise<(
     const day = minute > 0 ? 0 : await takeUse(pool, { name: `previews:${accountId}`, maxUses: PER_DAY, seconds: DAY });
     const retryAfter = Math.max(minute, day);
     if (retryAfter === 0) return release;
-    const message = `Too many previews: ${PER_MINUTE} a minute and ${PER_DAY} in 24 hours are allowed.`;
+    const message = `Too many previews: the limits are ${PER_MINUTE} a minute and ${PER_DAY} in 24 hours.`;
     throw new ApiError('rate_limited', message, { retryAfter });
   } catch (error) {
     release();
@@ -219,7 +219,7 @@ async function* pieces(
     if (error instanceof ClientDisconnected) return;
     const known = toApiError(error);
     if (known === undefined) logger.error({ err: error }, 'a streamed preview failed');
-    const refusal = known ?? new ApiError('internal_error', 'Something broke on our side.');
+    const refusal = known ?? new ApiError('internal_error', 'Something went wrong on our side.');
     yield eventText('error', refusal.envelope(baseUrl));
   }
 }

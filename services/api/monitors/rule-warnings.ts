@@ -113,8 +113,8 @@ function syntaxWarnings(
 
 /** Where a rule says what an operator would. */
 const INSTEAD_OF: Partial<Record<string, string>> = {
-  NOT: 'What must not occur belongs into "exclude".',
-  AND: 'What must occur besides belongs into "require".',
+  NOT: 'Put terms to leave out in "exclude".',
+  AND: 'Put terms that must also occur in "require".',
 };
 
 /** As in excluded terms. */
@@ -125,23 +125,23 @@ const SYNTAX: Record<
   operator: {
     code: 'search_operator',
     explain: (term, operator) =>
-      `"${term}" matches only text with all of it in this order, "${operator}" included: terms have no operators. ` +
-      (INSTEAD_OF[operator] ?? 'Each term of the list counts by itself: send alternatives as separate terms.'),
+      `"${term}" matches only text that contains exactly these words, "${operator}" included: terms have no operators. ` +
+      (INSTEAD_OF[operator] ?? 'Send alternatives as separate terms: any one of them is enough.'),
   },
   field: {
     code: 'field_prefix',
     explain: (term, field) =>
-      `"${term}" matches only text that contains it with "${field}:": excluded terms count in all texts.`,
+      `"${term}" matches only text that contains "${field}:" as well: excluded terms have no field prefixes; they apply to all texts.`,
   },
   wildcard: {
     code: 'wildcard',
     explain: (term) =>
-      `"${term}" matches only text with the asterisk: excluded terms have no wildcards. Send each form of the word as a separate term.`,
+      `"${term}" matches only text that contains the asterisk: excluded terms have no wildcards. Send each form of the word as a separate term.`,
   },
   quotes: {
     code: 'quotes_ignored',
     explain: (_term, phrase) =>
-      `The quotes are ignored: ${phrase} matches as a phrase in any case, with quotes around it in the text or without.`,
+      `The quotes have no effect: ${phrase} always matches as a phrase, with or without quotes in the text.`,
   },
 };
 
@@ -150,12 +150,12 @@ const OF_KEYWORDS: Partial<typeof SYNTAX> = {
   field: {
     code: 'field_prefix',
     explain: (term, field) =>
-      `"${term}" matches only text that contains it with "${field}:": keywords have no prefixes for fields. Send it in "terms", whose "in" says where it counts.`,
+      `"${term}" matches only text that contains "${field}:" as well: keywords have no field prefixes. Send it in "terms", and say where it counts with "in".`,
   },
   wildcard: {
     code: 'wildcard',
     explain: (term) =>
-      `"${term}" matches only text with the asterisk: keywords have no wildcards. For all words that begin so, send it in "terms" without the asterisk and with "prefix": true.`,
+      `"${term}" matches only text that contains the asterisk: keywords have no wildcards. To match all words that begin this way, send it in "terms" without the asterisk and with "prefix": true.`,
   },
 };
 
@@ -164,12 +164,12 @@ const OF_TERMS: Partial<typeof SYNTAX> = {
   field: {
     code: 'field_prefix',
     explain: (term, field) =>
-      `"${term}" matches only text that contains it with "${field}:". Where a term counts is said by its "in".`,
+      `"${term}" matches only text that contains "${field}:" as well. Say where a term counts with "in".`,
   },
   wildcard: {
     code: 'wildcard',
     explain: (term) =>
-      `"${term}" matches only text with the asterisk. For all words that begin so, send the word without it and "prefix": true.`,
+      `"${term}" matches only text that contains the asterisk. To match all words that begin this way, send the word without the asterisk and with "prefix": true.`,
   },
 };
 
@@ -187,7 +187,7 @@ function commonKeywords(rule: Rule, { sample, suppressedPerDay }: RuleSurroundin
     const listed = isListed ? listedFinding(text) : undefined;
     const finding = items < MIN_ITEMS ? listed : measuredFinding(text, (found.get(field) ?? 0) / items, items);
     if (finding === undefined) return [];
-    const message = `"${text}" ${finding}: matches beyond the daily cap are suppressed, and at most ${most} of those a day are stored.`;
+    const message = `"${text}" ${finding}: matches beyond the daily cap are not sent, and at most ${most} of those a day are stored.`;
     return [{ field, code: 'common_word', message }];
   });
 }
@@ -215,7 +215,7 @@ function countInSample(
 /** undefined: not common. */
 function measuredFinding(keyword: string, share: number, items: number): string | undefined {
   if (share < (findCommonKeyword(keyword) === undefined ? COMMON_SHARE : RARE_SHARE)) return undefined;
-  return `is in about ${Math.round(100 * share)} % of the ${items} items that the archive got last`;
+  return `is in about ${Math.round(100 * share)} % of the latest ${items} items in the archive`;
 }
 
 /** By the list of common words alone. */

@@ -42,7 +42,7 @@ function createQueryArchive(): QueryArchive {
         return await semaphore.run('', () => query(signal), signal);
       } catch (error) {
         if (!timeout.aborted && !isArchiveUnavailable(error)) throw error;
-        throw engineUnavailable('The archive does not answer. Retry later.');
+        throw engineUnavailable('The archive is not responding. Try again later.');
       }
     });
 }
@@ -59,7 +59,7 @@ export function trendRoutes(deps: TrendDeps): Route[] {
       tag: 'Monitors',
       summary: "Count a monitor's matches over time",
       description:
-        'Matches of the last 30 days by hour or day, by the time at which their post or comment was first seen; suppressed and backfilled matches count too. The 20 keywords and the 20 communities with the most matches of the range have items of their own; the others share items with null. `spikes` are hours with at least 10 matches that are far above the same hour of the 14 to 28 days before; days on which the monitor did not watch all of that hour with the same rule are left out, so a monitor or rule younger than 14 days has none. Free.',
+        'Matches of the last 30 days by hour or day, by the time at which the post or comment was first seen; suppressed and backfilled matches count too. The 20 keywords and the 20 communities with the most matches in the range have their own items; the others share items with null. `spikes` are hours with at least 10 matches that are far above the same hour on the previous 14 to 28 days. Days on which the monitor did not watch that whole hour with the same rule are skipped, so a monitor or rule younger than 14 days has no spikes. Free.',
       params: { id: MONITOR_ID },
       query: timeseriesQuery,
       example: { interval: 'hour', by: 'subreddit' },
@@ -68,7 +68,7 @@ export function trendRoutes(deps: TrendDeps): Route[] {
         name: 'get_monitor_timeseries',
         title: 'Matches of a monitor over time',
         description:
-          'How many matches a monitor had by hour or day, keyword and community, within the last 30 days, and its spikes: hours far above the same hour of the days before. Ask with `by=total` for the fewest items. Free.',
+          'How many matches a monitor had in the last 30 days, by hour or day, keyword and community, and its spikes: hours far above the same hour on previous days. Use `by=total` for the fewest items. Free.',
         annotations: READS,
         toText: timeseriesText,
       },
@@ -82,7 +82,7 @@ export function trendRoutes(deps: TrendDeps): Route[] {
       tag: 'Monitors',
       summary: "Show how fast a monitor's matches arrive",
       description:
-        'For each UTC day, the newest first, how long the steps of a match took: from its creation on the forum to its first sight, to the recorded match, to the delivery; and how long the receiver took to answer. Medians, 90th and 99th percentiles in milliseconds; null where nothing was measured. Backfilled matches are left out; days without any measurement have no item. Free.',
+        'For each UTC day, newest first, how long the steps of a match took: from creation on the forum to first sight, from there to the recorded match, and from there to the delivery; and how long the receiver took to respond. Median, 90th and 99th percentile in milliseconds; null where nothing was measured. Backfilled matches are not included; days without measurements have no item. Free.',
       params: { id: MONITOR_ID },
       query: latencyQuery,
       example: { days: 7 },

@@ -47,7 +47,7 @@ export function createFindDocument(options: {
       const ofNetwork = { name: 'oauth:documents', maxUses: FETCHES_PER_NETWORK, seconds: FETCHES.seconds };
       const refused = await takeForNetworks(pool, ofNetwork, clientAddress, [FETCHES]);
       if (refused !== undefined) {
-        throw unavailable(`too many new programs connect${refused.limit === FETCHES ? '' : ' from this network'}`);
+        throw unavailable(`too many new apps are connecting${refused.limit === FETCHES ? '' : ' from this network'}`);
       }
       const client = readDocument(id, await fetchDocument(egress, id));
       await records.put({ model: 'ClientDocument', id, payload: { ...client }, validSeconds: UNUSED_CLIENT_SECONDS });
@@ -62,11 +62,11 @@ export function createFindDocument(options: {
 }
 
 function idFault(id: string, allowPrivate: boolean): string | undefined {
-  if (id.length > MAX_ID_LENGTH || !URL.canParse(id)) return 'is not a URL, or too long';
+  if (id.length > MAX_ID_LENGTH || !URL.canParse(id)) return 'is not a URL, or is too long';
   const url = new URL(id);
   if (urlRefusal(url, allowPrivate) !== undefined) return 'must be a public https URL';
   // One spelling per document, so that the name shown to people is the address that is fetched.
-  if (url.href !== id) return `must be written ${url.href.slice(0, MAX_ID_LENGTH)}`;
+  if (url.href !== id) return `must be written as ${url.href.slice(0, MAX_ID_LENGTH)}`;
   if (url.pathname === '/' || url.hash !== '') return 'must have a path and no fragment';
   return undefined;
 }
@@ -96,7 +96,7 @@ function readDocument(id: string, text: string): ClientMetadata {
   try {
     document = JSON.parse(text);
   } catch {
-    throw new errors.InvalidClient('The document at client_id is not JSON, or longer than 64 KiB.');
+    throw new errors.InvalidClient('The document at client_id is not JSON, or is longer than 64 KiB.');
   }
   const parsed = documentSchema.safeParse(document, { error: validationMessage });
   if (!parsed.success) {
@@ -129,7 +129,7 @@ const redirectUri = z
   .max(MAX_URI_LENGTH)
   .refine(
     isRedirectUri,
-    'must be https, http on this machine (localhost), or the scheme of an app with a dot, such as com.example.app:; without a fragment',
+    'must have no fragment, and use https, http on this machine (localhost), or an app scheme with a dot, such as com.example.app:',
   );
 
 const orNull = <S extends z.ZodType>(schema: S) =>
@@ -157,9 +157,9 @@ const documentSchema = clientMetadata.extend({
 
 function metadataFault({ grant_types, response_types }: GivenMetadata): string | undefined {
   if (grant_types !== undefined && !grant_types.includes('authorization_code')) {
-    return 'grant_types: must name authorization_code';
+    return 'grant_types: must include authorization_code';
   }
-  if (response_types !== undefined && !response_types.includes('code')) return 'response_types: must name code';
+  if (response_types !== undefined && !response_types.includes('code')) return 'response_types: must include code';
   return undefined;
 }
 

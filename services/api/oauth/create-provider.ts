@@ -179,7 +179,7 @@ function showErrorsLocally(provider: Provider): void {
 /** An error that OAuth does not define is our fault: the page gives no details. */
 function descriptionOf(refusal: Error): string {
   const known = refusal instanceof errors.OIDCProviderError && refusal.expose;
-  return known ? (refusal.error_description ?? refusal.error) : 'Something went wrong here.';
+  return known ? (refusal.error_description ?? refusal.error) : 'Something went wrong on our side.';
 }
 
 function showPage(context: KoaContextWithOIDC, page: Page): void {

@@ -3,10 +3,10 @@ import type { ResourceProtection } from '../mcp/mcp-router.ts';
 import { methodNotAllowed } from '../http/route.ts';
 
 export const SCOPES: ReadonlyMap<string, string> = new Map([
-  ['forum:read', 'Read and search the forum with your credits'],
+  ['forum:read', 'Read and search the forum, using your credits'],
   [
     'monitors',
-    'See, create, change, pause and resume your monitors, choose where their matches are sent, and read them; this costs your credits',
+    'View, create, change, pause and resume monitors, choose where their matches are sent, and read matches, using your credits',
   ],
 ]);
 

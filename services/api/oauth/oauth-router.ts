@@ -93,7 +93,7 @@ function signInLink(baseUrl: string, signIn: SignIn, browsers: SignedInBrowsers)
     path: SIGN_IN_LINK,
     url: baseUrl + SIGN_IN_LINK,
     title: 'Sign in',
-    question: `The button signs you in at ${host}, in this browser alone.`,
+    question: `Press the button to sign in to ${host} in this browser only.`,
     button: 'Sign in',
     async confirm(linkHash, response) {
       const result = await signIn.confirmLink(linkHash, response.req.ip);
@@ -113,8 +113,8 @@ function signedInPage(): Page {
     'You are signed in',
     html`<p>This browser is signed in for ${String(CODE_SECONDS / 60)} minutes.</p>
       <p>
-        Go back to your program, start again there, and let it open this browser: it asks whether you allow it, without
-        a code. The page where you asked for the mail stays signed out.
+        Go back to your app, start again there, and let it open this browser. You are asked whether to allow the app,
+        without a code. The page where you requested the mail stays signed out.
       </p>`,
   );
 }
@@ -124,7 +124,7 @@ const BODY_LIMIT = 4 * 1024;
 /** Each is mailed to the owner: whoever connects apps in a loop must not bury the mail that matters. */
 const GRANTS_PER_DAY = 40;
 const DAY = 86_400;
-const START_AGAIN = 'This sign-in is over, or was begun in another browser.';
+const START_AGAIN = 'This sign-in has expired, or was started in another browser.';
 
 interface InteractionDeps {
   oauth: OAuthDeps;
@@ -265,7 +265,7 @@ async function takeDecision(step: Step): Promise<void> {
   const decision = field(request, 'decision');
   if (!state.login || (decision !== 'allow' && decision !== 'deny')) return proceed(step, state);
   if (decision === 'allow') return allow(step, state.login);
-  const denied = { error: 'access_denied', error_description: 'The person who was asked denied it.' };
+  const denied = { error: 'access_denied', error_description: 'The user denied access.' };
   await provider.interactionFinished(request, response, denied, { mergeWithLastSubmission: false });
 }
 
@@ -275,7 +275,9 @@ async function allow(step: Step, login: SignedInAccount): Promise<void> {
   const retryAfter = await takeUse(oauth.pool, ofAccount);
   // A decision can be sent again and again until its redirect is followed.
   if (retryAfter > 0) {
-    throw new ApiError('rate_limited', `An account may connect ${GRANTS_PER_DAY} programs a day.`, { retryAfter });
+    throw new ApiError('rate_limited', `An account can connect ${GRANTS_PER_DAY} apps a day. Try again later.`, {
+      retryAfter,
+    });
   }
   const clientId = String(interaction.params.client_id);
   const grant = new provider.Grant({ accountId: login.accountId, clientId });

@@ -13,7 +13,7 @@ export interface RequestingClient {
 export function addressPage(pageUrl: string, client: RequestingClient, fault?: string, given = ''): Page {
   return pageOf(
     'Sign in',
-    html`<p>${nameOf(client)} asks to use your account.</p>
+    html`<p>${nameOf(client)} wants to use your account.</p>
       ${problem(fault)}
       <form method="post" action="${pageUrl}/address">
         <div class="field">
@@ -32,15 +32,15 @@ export function addressPage(pageUrl: string, client: RequestingClient, fault?: s
         </div>
         <button>Send me a code</button>
       </form>
-      <p class="note">Without an account you get a free one.</p>`,
+      <p class="note">If you have no account yet, a free one is created.</p>`,
   );
 }
 
 export function codePage(pageUrl: string, email: string, fault?: string): Page {
   return pageOf(
     'Enter the code',
-    html`<p>A code of 6 digits was mailed to <strong>${email}</strong>. It is valid for 10 minutes.</p>
-      <p>If the mail holds a link instead of a code, open it in this browser.</p>
+    html`<p>A 6-digit code was mailed to <strong>${email}</strong>. It is valid for 10 minutes.</p>
+      <p>If the mail contains a link instead of a code, open it in this browser.</p>
       ${problem(fault)}
       <form method="post" action="${pageUrl}/code">
         <div class="field">
@@ -67,13 +67,15 @@ export function consentPage(pageUrl: string, client: RequestingClient, email: st
   const redirect = new URL(client.redirectUri);
   const target = redirectTarget(client);
   return pageOf(
-    'Allow this program?',
-    html`<p><strong>${nameOf(client)}</strong> asks to use your account <strong>${email}</strong>. It wants to:</p>
+    'Allow this app?',
+    html`<p>
+        <strong>${nameOf(client)}</strong> wants to use your account <strong>${email}</strong>. It will be able to:
+      </p>
       <ul>
         ${scopes.map((scope) => html`<li>${scope}</li>`)}
       </ul>
       <p>${originOf(client)}</p>
-      <p>Your answer is sent to <strong>${target}</strong>. Allow it only if you have just started this yourself.</p>
+      <p>Your answer is sent to <strong>${target}</strong>. Allow this only if you have just started it yourself.</p>
       <form method="post" action="${pageUrl}/decision">
         <button name="decision" value="allow">Allow</button>
         <button name="decision" value="deny">Deny</button>
@@ -84,20 +86,20 @@ export function consentPage(pageUrl: string, client: RequestingClient, email: st
 
 export function errorPage(description: string): Page {
   return pageOf(
-    'This did not work',
+    'Something went wrong',
     html`${problem(description)}
-      <p>Go back to the program that brought you here, and start again.</p>`,
+      <p>Go back to the app that brought you here, and start again.</p>`,
   );
 }
 
 function nameOf({ name, host }: RequestingClient): string {
-  return name ?? host ?? 'A program without a name';
+  return name ?? host ?? 'An app without a name';
 }
 
 function originOf({ host }: RequestingClient): Html {
   return host === undefined
-    ? html`Its name is what it says of itself; nobody has checked it.`
-    : html`It is the program of <strong>${host}</strong>; its name is what that site says.`;
+    ? html`The app chose its own name, which is not verified.`
+    : html`The app belongs to <strong>${host}</strong>, which chose its name.`;
 }
 
 function faulty(fault: string | undefined): HtmlValue {
@@ -112,5 +114,5 @@ function formTarget({ protocol, hostname, origin }: URL): string {
 /** For people. In an address with the scheme of an app, the host is only a text of that app. */
 export function redirectTarget({ redirectUri }: RequestingClient): string {
   const { host, protocol } = new URL(redirectUri);
-  return protocol === 'https:' || protocol === 'http:' ? host : `a program on this device (${protocol})`;
+  return protocol === 'https:' || protocol === 'http:' ? host : `an app on this device (${protocol})`;
 }

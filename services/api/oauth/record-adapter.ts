@@ -44,7 +44,7 @@ async function withOutages<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function temporarilyUnavailable(reason = 'the service cannot answer for the moment'): Error {
+function temporarilyUnavailable(reason = 'the service is temporarily unavailable'): Error {
   const error = new errors.TemporarilyUnavailable(reason);
   return Object.assign(error, { statusCode: 503, status: 503 });
 }

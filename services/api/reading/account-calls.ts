@@ -49,13 +49,13 @@ export class AccountCalls {
   admit(accountId: string): void {
     const account = this.account(accountId);
     if (account.inFlight >= MAX_IN_FLIGHT) {
-      const message = 'This account has too many requests waiting for the forum. Retry later.';
+      const message = 'Too many requests of this account are waiting for the forum. Try again shortly.';
       throw new ApiError('rate_limited', message, { retryAfter: SHORT_WAIT_S });
     }
     if (account.unpaid > MAX_UNPAID - 1) {
       const retryAfter = Math.ceil((account.unpaid + 1 - MAX_UNPAID) / UNPAID_PER_MS / 1000);
       const message =
-        'Too many requests of this account called the forum and then failed or were cancelled. Retry later.';
+        'Too many requests of this account called the forum and then failed or were cancelled. Try again later.';
       throw new ApiError('rate_limited', message, { retryAfter });
     }
   }

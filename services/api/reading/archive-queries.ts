@@ -19,8 +19,7 @@ const TIMEOUT_MESSAGE = 'ClickHouse did not answer in time';
 /** The same search would end the same way at once. */
 const TOO_LONG_RETRY_AFTER_S = 60;
 const TOO_LONG =
-  'The search takes the comment archive too long. Search for rarer words. ' +
-  'Nothing was charged, but the request counts for the daily limit, where there is one.';
+  'The search takes too long. Search for rarer words. Nothing was charged, but the request counts toward the daily limit, if there is one.';
 
 /** Runs a query of one search. @throws ApiError internal_error (503); the reason of the client's signal */
 export type ArchiveQuery = <T>(read: (signal: AbortSignal) => Promise<T>) => Promise<T>;
@@ -87,7 +86,7 @@ export class ArchiveQueries {
   /** Why a search did not end before its deadline. */
   private async timeoutError({ waitedMs }: Search): Promise<ApiError> {
     if (waitedMs > this.deadlineMs / 2) {
-      return engineUnavailable('The comment archive has too many searches to answer. Nothing was charged.');
+      return engineUnavailable('Too many comment searches are running. Try again shortly. Nothing was charged.');
     }
     if (!(await this.isAnswering())) return unavailable();
     const options = { status: OUTAGE_STATUS, retryAfter: TOO_LONG_RETRY_AFTER_S, takesDailySlot: true };
@@ -106,5 +105,5 @@ function countWait(search: Search): () => void {
 }
 
 function unavailable(): ApiError {
-  return engineUnavailable('The comment archive is unavailable. Nothing was charged.');
+  return engineUnavailable('The comment archive is unavailable. Try again later. Nothing was charged.');
 }

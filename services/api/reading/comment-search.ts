@@ -190,11 +190,11 @@ async function findCursor(archive: SearchDeps, { after, sort }: CommentSearch): 
   if (after === undefined) return undefined;
   const comment = await archive.queryArchive((signal) => findArchivedComment(archive.clickhouse, after, signal));
   if (comment === undefined) {
-    throw refusedCursor('is not a comment in the archive; send the `after` of the page before');
+    throw refusedCursor('is not a comment in the archive; send the `after` of the previous page');
   }
   // Without its text its relevance is unknown. With relevance 0 the page would be empty, like the last one.
   if (sort === 'relevance' && comment.body === '') {
-    throw refusedCursor('is a comment that was removed since; begin again without `after`, or search with `sort=new`');
+    throw refusedCursor('is a comment that has since been removed; start again without `after`, or use `sort=new`');
   }
   return comment;
 }

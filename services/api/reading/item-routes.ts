@@ -45,7 +45,7 @@ export function itemRoutes(deps: ReadingDeps): Route[] {
       operationId: 'getThings',
       summary: 'Look up posts and comments by id',
       description:
-        'Up to 100 posts and comments, in the requested order. Those that the forum does not know or does not show are listed in `missing`.',
+        'Up to 100 posts and comments, in the requested order. Those that do not exist or that the forum does not show are listed in `missing`.',
       query: queries.thingsQuery,
       example: { ids: ['t3_1b6xk0p', 't1_k2c9xqa', 't3_zzzzzzz'] },
       content: [{ schema: forum.thingsResponse }],

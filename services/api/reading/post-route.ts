@@ -43,7 +43,7 @@ export function postRoute(deps: ReadingDeps): Route {
     operationId: 'getPost',
     summary: 'Get a post with its comments',
     description:
-      'A post with the tree of its comments and an overview of the discussion. One credit covers up to 500 comments, and each further 100 cost one more. When the balance covers fewer comments than requested, the answer has as many as it covers and `meta.limited_by_balance` is true.',
+      'A post with its comment tree and an overview of the discussion. One credit covers up to 500 comments; each further 100 cost one more. If the balance covers fewer comments than requested, the response has as many as it covers, and `meta.limited_by_balance` is true.',
     query: postQuery,
     example: { id: 't3_1b6xk0p', max_comments: 200 },
     async handle(request): Promise<RouteResponse> {
@@ -143,8 +143,7 @@ export function postTool(deps: ReadingDeps, route: Route): Tool {
     name: 'get_forum_post',
     title: 'Read a post with its comments',
     description:
-      'A post and its comment tree, by `url` or `id` (one of them is required). The text is Markdown; the structured answer has the post, the discussion ' +
-      'graph and meta (`format=json`), the graph and meta (`graph`), or meta alone (`md`). Costs 1 credit, and 1 more for each 100 comments beyond 500.',
+      'A post and its comment tree, by `url` or `id` (one is required). The text is Markdown; the structured result has the post, the discussion graph and meta (`format=json`), the graph and meta (`graph`), or only meta (`md`). Costs 1 credit, and 1 more for each 100 comments beyond 500.',
     annotations: READS_FORUM,
     inputSchema: POST_INPUT,
     outputSchema: outputSchemaOf(

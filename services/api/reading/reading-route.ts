@@ -144,7 +144,7 @@ const LONG_WAIT_S = 5;
 const REASONS: Record<string, string> = {
   private: 'it is private',
   quarantined: 'it is quarantined',
-  gold_only: 'it is for paying members of the forum only',
+  gold_only: 'it is only for paying members of the forum',
 };
 
 /** Where the forum redirects requests for a community that it does not know. */
@@ -224,13 +224,15 @@ export function toApiError(error: unknown, { subject, refusal }: ForumErrorPolic
   }
   if (error.failure === 'busy') {
     const retryAfter = Math.max(SHORT_WAIT_S, Math.ceil((error.retryAfterMs ?? 0) / 1000));
-    return new ApiError('upstream_busy', 'The forum takes no more calls for now.', { retryAfter });
+    return new ApiError('upstream_busy', 'The forum is not accepting more requests at the moment. Try again shortly.', {
+      retryAfter,
+    });
   }
   const retryAfter = Math.max(LONG_WAIT_S, Math.ceil((error.retryAfterMs ?? 0) / 1000));
   if (error.failure === 'timeout') {
-    return new ApiError('upstream_timeout', 'The forum did not answer in time.', { retryAfter });
+    return new ApiError('upstream_timeout', 'The forum did not respond in time. Try again shortly.', { retryAfter });
   }
-  return new ApiError('upstream_error', 'The forum could not be read.', { retryAfter });
+  return new ApiError('upstream_error', 'The forum could not be read. Try again shortly.', { retryAfter });
 }
 
 function printable(reason = ''): string {

@@ -23,7 +23,7 @@ export function searchRoutes(deps: ReadingDeps): Route[] {
       operationId: 'searchForum',
       summary: 'Search posts, communities or users',
       description:
-        "A page of the forum's search results. For an unknown or private community the page of posts is empty, without an error.",
+        "A page of the forum's search results. For an unknown or private community, the page of posts is empty; this is not an error.",
       query: queries.searchQuery,
       example: { q: 'french press', type: 'post', sub: 'Coffee' },
       content: [{ schema: forum.postListing }, { schema: forum.subredditListing }, { schema: forum.userListing }],
@@ -44,7 +44,7 @@ export function searchRoutes(deps: ReadingDeps): Route[] {
       operationId: 'searchComments',
       summary: 'Search comments',
       description:
-        "A page of about a dozen comments from this service's own archive, which has the comments of the last 30 days that it saw. By `new` all of them are found; `relevance` and `top` rank the 2,000 that were seen last of those that have all words. Results are looked up on the forum: scores are current, and deleted comments are left out.",
+        "A page of about a dozen comments from this service's own archive of the comments that it saw in the last 30 days. `sort=new` finds all comments that contain all words; `relevance` and `top` rank the 2,000 of them that were seen last. Results are looked up on the forum: scores are current, and deleted comments are omitted.",
       query: queries.commentSearchQuery,
       example: { q: 'sour "four minutes"', sub: 'Coffee' },
       content: [{ schema: forum.commentListing }],

@@ -88,20 +88,20 @@ function codeError(checked: Exclude<CheckedCode, { outcome: 'right' }>, routes: 
   const startOver = `Start over with ${routes.startOver}.`;
   switch (checked.outcome) {
     case 'unknown':
-      return new ApiError(routes.tokenError, `${routes.tokenField}: is wrong, used or too old. ${startOver}`);
+      return new ApiError(routes.tokenError, `${routes.tokenField}: is invalid, already used or expired. ${startOver}`);
     case 'expired':
       return new ApiError('code_expired', `code: is older than 10 minutes. ${startOver}`);
     case 'exhausted':
-      return new ApiError('too_many_attempts', `code: was wrong three times. ${startOver}`);
+      return new ApiError('too_many_attempts', `code: three wrong codes were sent. ${startOver}`);
     case 'tries used up': {
-      const link = `${routes.startOver} mails a link instead, which the person opens.`;
-      return new ApiError('too_many_attempts', `code: too many wrong codes were tried for this mailbox. ${link}`);
+      const link = `${routes.startOver} now mails a link instead, which the person must open.`;
+      return new ApiError('too_many_attempts', `code: too many wrong codes were sent for this mailbox. ${link}`);
     }
     case 'wrong': {
       const left = ['no tries', '1 try', '2 tries'][checked.triesLeft];
       return new ApiError(
         'invalid_code',
-        `code: wrong code, ${left} left.${checked.triesLeft === 0 ? ` ${startOver}` : ''}`,
+        `code: is wrong; ${left} left.${checked.triesLeft === 0 ? ` ${startOver}` : ''}`,
       );
     }
   }

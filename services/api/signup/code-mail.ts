@@ -23,7 +23,7 @@ export const SIGN_IN: CodePurpose = {
   name: 'signin',
   limits: 'signin',
   subject: 'Your sign-in code',
-  use: (host) => `It signs you in on the page that asks whether a program may use your account at ${host},`,
+  use: (host) => `It signs you in to the page that asks whether an app can use your account at ${host},`,
 };
 export const DASHBOARD_SIGN_IN: CodePurpose = {
   name: 'dashboard',
@@ -35,24 +35,24 @@ export const DASHBOARD_SIGN_IN: CodePurpose = {
 export const LEAVE_ADDRESS: CodePurpose = {
   name: 'address',
   limits: 'signin',
-  subject: 'Your code for another address',
-  use: (host) => `With a code that was mailed to the new address, it changes the address of your account at ${host},`,
-  note: 'Whoever has both codes takes your account over.',
+  subject: 'Your code to change your address',
+  use: (host) => `Together with the code mailed to the new address, it changes the address of your account at ${host},`,
+  note: 'Anyone who has both codes can take over your account.',
 };
 export const TAKE_ADDRESS: CodePurpose = {
   name: 'address',
   limits: 'signin',
-  subject: 'Your code for a new address',
+  subject: 'Your code to confirm your new address',
   use: (host) =>
-    `With a code that was mailed to the old address, it makes this address the one of an account at ${host},`,
+    `Together with the code mailed to the old address, it makes this the address of an account at ${host},`,
 };
 /** The mail is the same whether or not the address has an account, since no account is looked up. */
 export const RECOVER_KEY: CodePurpose = {
   name: 'recovery',
   limits: 'signup',
   subject: 'Your recovery code',
-  use: (host) => `It gives whoever has it a new API key to the existing account of this address at ${host},`,
-  note: 'If this address has no account there, it gives nothing.',
+  use: (host) => `It lets anyone who has it create an API key for the account with this address at ${host},`,
+  note: 'If no account has this address, the code has no effect.',
 };
 
 const MINUTES = CODE_SECONDS / 60;
@@ -68,33 +68,35 @@ export function codeMail(to: string, code: string, appUrl: string, purpose: Code
   return plainMail(to, purpose.subject, [
     [`Your code is ${code}`],
     useOf(purpose, appUrl),
-    wrapLines(`If it was not you who asked for it, ignore this mail: without the code nothing happens. ${NEVER}`),
+    wrapLines(`If you did not ask for it, ignore this mail: nothing happens without the code. ${NEVER}`),
   ]);
 }
 
 export function linkMail(to: string, link: string, appUrl: string, purpose: CodePurpose): Mail {
   return plainMail(to, purpose.subject.replace(/code$/, 'link'), [
-    ['Open this link, and press the button on its page:'],
+    ['Open this link and press the button on its page:'],
     [link],
     useOf(purpose, appUrl, ', once, in the browser that opened it'),
-    wrapLines('Too many wrong codes were tried for your address lately, so this mail holds a link instead of a code.'),
     wrapLines(
-      `If it was not you who asked for it, ignore this mail, and do not press the button: without it nothing happens. ${NEVER}`,
+      'Too many wrong codes were entered for your address recently, so this mail contains a link instead of a code.',
+    ),
+    wrapLines(
+      `If you did not ask for it, ignore this mail and do not press the button: nothing happens without it. ${NEVER}`,
     ),
   ]);
 }
 
 export function wrongCodesMail(to: string, appUrl: string): Mail {
   const { host } = new URL(appUrl);
-  return plainMail(to, 'Wrong codes were tried for your address', [
+  return plainMail(to, 'Wrong codes were entered for your address', [
     wrapLines(
-      `Somebody tried several wrong codes to sign up, to sign in or to get a key at ${host} with your address.`,
+      `Someone entered several wrong codes to sign up, to sign in or to get a key at ${host} with your address.`,
     ),
     wrapLines(
-      'None of them was right. No more codes are accepted for your address for now: who asks is mailed a link instead.',
+      'None of them was right. For now, codes are no longer accepted for your address: a link is mailed instead.',
     ),
     wrapLines(
-      'If it was you, ask again and use the link. If it was not, there is nothing to do. Never tell anybody a code or a link.',
+      'If this was you, ask again and use the link. If it was not, you do not need to do anything. Never share a code or a link.',
     ),
   ]);
 }

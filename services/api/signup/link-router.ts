@@ -24,9 +24,9 @@ const BODY_LIMIT = 4 * 1024;
 const COOKIE = 'link_page';
 const CSRF_LENGTH = 26;
 const CSRF_TOKEN = /^[0-9a-z]{26}$/;
-const INCOMPLETE = 'This link is not complete. Copy all of it.';
-const NO_CSRF_TOKEN = 'Open the link in the mail again, and press the button there.';
-const TOO_OLD = `This link was used, or is older than ${CODE_SECONDS / 60} minutes. Ask for another one.`;
+const INCOMPLETE = 'This link is incomplete. Copy all of it.';
+const NO_CSRF_TOKEN = 'Open the link in the mail again and press the button there.';
+const TOO_OLD = `This link was already used, or is older than ${CODE_SECONDS / 60} minutes. Request a new one.`;
 
 /**
  * Links in mails. GET has no effect, because mail scanners open links: it shows a button and sets a cookie. Only a POST
@@ -60,10 +60,10 @@ export const tooOldPage = (response: Response): Page => linkProblem(response, 40
 export function keyPage(title: string, apiKey: string, baseUrl: string, more?: HtmlValue): Page {
   return pageOf(
     title,
-    html`<p>The API key, shown this once:</p>
+    html`<p>Your API key, shown only once:</p>
       <p><code>${apiKey}</code></p>
       <p>
-        Put it where your program keeps its secrets, and not into a chat. The program sends it as
+        Store it where your program keeps its secrets, not in a chat. The program sends it as
         <code>Authorization: Bearer KEY</code> to <strong>${baseUrl}</strong>.
       </p>
       ${more}`,
@@ -72,7 +72,7 @@ export function keyPage(title: string, apiKey: string, baseUrl: string, more?: H
 
 export function linkProblem(response: Response, status: number, description: string): Page {
   response.status(status);
-  return pageOf('This did not work', problem(description));
+  return pageOf('Something went wrong', problem(description));
 }
 
 const protect: RequestHandler = (_request, response, next) => {
@@ -91,7 +91,7 @@ function buttonPage({ url, title, question, button }: LinkPage, token: string, c
         <input type="hidden" id="proof" name="proof" value="${csrfToken}" />
         <button>${button}</button>
       </form>
-      <p class="note">If you did not ask for it, close this page: without the button nothing happens.</p>`,
+      <p class="note">If you did not ask for this, close this page: nothing happens unless you press the button.</p>`,
   );
 }
 

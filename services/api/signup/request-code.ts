@@ -79,7 +79,9 @@ export async function mailSecret(
     await deleteSignup(deps.pool, tokenHash);
     if (!(error instanceof MailError)) throw error;
     deps.logger.warn({ failure: error.failure, smtpStatus: error.smtpStatus }, 'a code could not be mailed');
-    throw new ApiError('email_failed', 'The code could not be mailed.', { retryAfter: MAIL_RETRY_AFTER });
+    throw new ApiError('email_failed', 'The code could not be mailed. Try again later.', {
+      retryAfter: MAIL_RETRY_AFTER,
+    });
   }
 }
 

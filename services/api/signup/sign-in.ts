@@ -112,19 +112,19 @@ export function signInProblem(result: Exclude<SignInResult, { outcome: 'signed i
   switch (result.outcome) {
     case 'wrong':
       return result.triesLeft === 0
-        ? 'The code was wrong three times. Ask for another one.'
+        ? 'The code was wrong three times. Request a new one.'
         : `The code is wrong. Tries left: ${result.triesLeft}.`;
     case 'expired':
     case 'exhausted':
     case 'unknown':
-      return 'The code is not valid any more. Ask for another one.';
+      return 'The code is no longer valid. Request a new one.';
     case 'tries used up':
-      return 'Too many wrong codes were tried for this address. Ask again: the mail holds a link instead.';
+      return 'Too many wrong codes were entered for this address. Request a new one: the mail will contain a link instead.';
     case 'frozen':
-      return 'This account is closed for now.';
+      return 'This account is frozen. Contact the operator of the service.';
     case 'other spelling':
-      return 'The account of this mailbox was opened with another spelling of the address. Sign in with that one.';
+      return 'The account of this mailbox uses a different spelling of the address. Sign in with that one.';
     case 'no account':
-      return 'There is no account with this address, and none can be opened now.';
+      return 'No account has this address, and new accounts cannot be opened at the moment.';
   }
 }

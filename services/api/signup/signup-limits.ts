@@ -60,8 +60,8 @@ export async function takeCodeLimits(pool: Pool, budgets: CodeBudgets, request: 
   // Its name sorts last, so the row that all requests share is locked for the shortest time.
   const total =
     limits === 'signup'
-      ? perHour('total', budgets.perHour, 'Too many sign up now.')
-      : perHour('total', budgets.signInPerHour, 'Too many sign in now.');
+      ? perHour('total', budgets.perHour, 'Sign-up is busy. Try again later.')
+      : perHour('total', budgets.signInPerHour, 'Sign-in is busy. Try again later.');
   // Shared by all networks that the mailbox's account has not signed in from.
   const ofStrangers = [
     perDay(`mailbox:day:${name}`, PER_MAILBOX_DAILY, `${tooMany}.`),
@@ -69,12 +69,12 @@ export async function takeCodeLimits(pool: Pool, budgets: CodeBudgets, request: 
   ];
   const refused = await takeUses(pool, [
     ...(isKnown ? [] : ofStrangers),
-    perHour(`mailbox:from:${from}`, hourly, `${tooMany}: ${hourly} an hour are sent.`),
-    perDay(`mailbox:from:day:${from}`, daily, `${tooMany}: your network may ask for ${daily} a day.`),
+    perHour(`mailbox:from:${from}`, hourly, `${tooMany}: the limit for your network is ${hourly} an hour.`),
+    perDay(`mailbox:from:day:${from}`, daily, `${tooMany}: the limit for your network is ${daily} a day.`),
     ...networks.flatMap(({ network, times }) => {
       const hour = budgets.perNetwork * times;
       const day = hour * DAILY_TO_HOURLY;
-      const message = `Too many codes for the network ${network}: ${hour} an hour and ${day} a day are sent for addresses that it gives.`;
+      const message = `Too many codes for the network ${network}: the limits are ${hour} an hour and ${day} a day.`;
       return [perDay(`network:day:${network}`, day, message), perHour(`network:hour:${network}`, hour, message)];
     }),
     total,

@@ -64,7 +64,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       operationId: 'requestSignupCode',
       summary: 'Mail a code to an address',
       description:
-        'Mails a 6-digit code that is valid for 10 minutes. The answer is the same whether or not the mailbox has an account. After too many wrong codes for a mailbox (6 in 24 hours, 12 in 30 days) the mail has a link instead: its page opens the account and shows the key only to the person who reads the mail. A body has at most 4 KiB. A mailbox gets at most 5 codes an hour and 10 a day for one network, and 10 an hour and 20 a day in all. A network of clients (an IPv4 /24, an IPv6 /64) gets 20 an hour and 100 a day, a /56 twice and a /48 four times as many.',
+        'Mails a 6-digit code that is valid for 10 minutes. The response is the same whether or not the mailbox has an account. After too many wrong codes for a mailbox (6 in 24 hours, 12 in 30 days), the mail contains a link instead: its page opens the account and shows the key only to the person who reads the mail. A body has at most 4 KiB. Limits per mailbox: 5 codes an hour and 10 a day from one network, and 10 an hour and 20 a day in total. Limits per client network: 20 codes an hour and 100 a day for an IPv4 /24 or an IPv6 /64, twice as many for a /56, and four times as many for a /48.',
       body: { schema: schemas.signupBody },
       responses: [ok('The code was mailed.', schemas.codeSent)],
       errors: ['internal_error', 'agent_signup_disabled', ...WHEN_MAILED],
@@ -84,7 +84,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       operationId: 'verifySignupCode',
       summary: 'Open an account with the mailed code',
       description:
-        'Opens an account without a pack, and shows its key only this once: keep it out of chat transcripts. A mailbox gets free credits once; plus tags and, at providers that ignore them, dots do not make another mailbox. Except at large mail providers, at most three new accounts per domain get them within 24 hours. After three wrong codes start over; `too_many_attempts` is also the answer when a code is not checked because too many were tried for the mailbox.',
+        'Opens a free account and shows its key only once: keep it out of chat transcripts. A mailbox gets free credits once; plus tags and, at providers that ignore them, dots do not make another mailbox. Except at large mail providers, at most three new accounts per domain get free credits within 24 hours. After three wrong codes, start over. `too_many_attempts` is also the answer when a code is not checked because too many wrong codes were sent for the mailbox.',
       body: { schema: schemas.verifyBody },
       responses: [
         {
@@ -112,9 +112,9 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       ...always,
       path: '/api/agent/recover',
       operationId: 'requestRecoveryCode',
-      summary: 'Mail a code that gives a key to an existing account',
+      summary: 'Mail a code to recover an account',
       description:
-        'For lost keys, and for accounts that were opened without one by signing in for the tool server. Mails a 6-digit code that is valid for 10 minutes. The answer and the mail are the same whether or not the mailbox has an account. The limits are those of sign-up, and shared with it. It works when sign-up is disabled, too.',
+        'For lost keys, and for accounts that were opened without a key by signing in to the tool server. Mails a 6-digit code that is valid for 10 minutes. The response and the mail are the same whether or not the mailbox has an account. Shares its limits with sign-up. Also works when sign-up is disabled.',
       body: { schema: schemas.recoverBody },
       responses: [ok('The code was mailed.', schemas.recoverySent)],
       errors: ['internal_error', ...WHEN_MAILED],
@@ -133,7 +133,7 @@ export function signupRoutes(deps: SignupDeps): PublicRoute[] {
       operationId: 'verifyRecoveryCode',
       summary: 'Get a key with the mailed code',
       description:
-        'Creates a key with all permissions for the account that was opened with exactly this address, and shows it only this once. A notice is mailed to the address. Other keys keep working: list and revoke them with the new key. A code works once. After three wrong codes start over.',
+        'Creates a key with all permissions for the account that was opened with exactly this address, and shows it only once. A notice is mailed to the address. Other keys keep working: list and revoke them with the new key. A code works once. After three wrong codes, start over.',
       body: { schema: schemas.recoverVerifyBody },
       responses: [
         {
@@ -175,7 +175,7 @@ const noStore: RequestHandler = (_request, response, next) => {
 
 function refuseIfDisabled({ signup }: SignupDeps): RequestHandler {
   return (_request, _response, next) => {
-    if (!signup.enabled) throw new ApiError('agent_signup_disabled', 'Sign-up is off here.');
+    if (!signup.enabled) throw new ApiError('agent_signup_disabled', 'Sign-up is disabled.');
     next();
   };
 }
@@ -184,6 +184,6 @@ function codeSent(tokenField: string, url: string): Omit<schemas.CodeSent, 'sign
   return {
     status: 'code_sent',
     expires_in: CODE_SECONDS,
-    next: `Ask for the 6-digit code that was mailed to the address, and send it with ${tokenField} to POST ${url} within ${CODE_SECONDS / 60} minutes. A mail that holds a link instead is for the person alone: its page shows them the key.`,
+    next: `Ask for the 6-digit code that was mailed to the address, and send it with ${tokenField} to POST ${url} within ${CODE_SECONDS / 60} minutes. If the mail contains a link instead, only the person can continue: its page shows them the key.`,
   };
 }

@@ -47,7 +47,7 @@ export function createVerifyCode(deps: SignupDeps): (body: unknown) => Promise<A
     if (opened === 'account exists') {
       throw new ApiError(
         'account_exists',
-        `This mailbox has an account already. POST /api/agent/recover with the address it was opened with gives a key to it, and so does its owner at ${deps.dashboardUrl}/dashboard/keys.`,
+        `This mailbox already has an account. To get a key, use POST /api/agent/recover with the address of that account, or let its owner create one at ${deps.dashboardUrl}/dashboard/keys.`,
       );
     }
     return accountCreated(opened.apiKey, opened.given, deps);
@@ -80,15 +80,15 @@ function accountCreated(
     api_key: apiKey,
     credits,
     limits: { requests_per_second: requestsPerSecond, requests_per_day: requestsPerDay! },
-    next: 'Store api_key where secrets are kept, and send it as "Authorization: Bearer <API_KEY>" with every request to /v1.',
+    next: 'Store api_key with your other secrets, and send it as "Authorization: Bearer <API_KEY>" with every request to /v1.',
     example_request: `curl -s -H 'Authorization: Bearer <API_KEY>' '${baseUrl}${example}'`,
     docs: `${baseUrl}/docs`,
     notes: [
-      'api_key is shown this once: keep it secret, and out of chat transcripts and logs.',
+      'api_key is shown only once: keep it secret, and out of chat transcripts and logs.',
       ...('reason' in freeCredits ? [freeCredits.reason] : []),
-      `Reading the forum costs 1 credit a call, a running monitor ${MONITOR_PERIOD_CREDITS} credits every 24 hours.`,
-      `The owner of the mailbox sees monitors, keys and credits, and buys packs, at ${dashboardUrl}/dashboard: sign in with the same address.`,
-      'Free of charge: matches of monitors, pausing and deleting monitors, the account, and every request that fails.',
+      `Reading the forum costs 1 credit per call; a running monitor costs ${MONITOR_PERIOD_CREDITS} credits every 24 hours.`,
+      `The owner of the mailbox can view monitors, keys and credits and buy packs at ${dashboardUrl}/dashboard: sign in with the same address.`,
+      'Reading matches, pausing and deleting monitors, account routes and failed requests are free.',
     ].join(' '),
   };
 }
@@ -104,10 +104,10 @@ export function signupLink(deps: SignupDeps): LinkPage {
     path: SIGNUP_LINK,
     url: appUrl + SIGNUP_LINK,
     title: 'Open an account',
-    question: `The button opens an account at ${host} for your e-mail address, and shows its API key here, this once.`,
+    question: `Press the button to open an account at ${host} for your e-mail address. Its API key is then shown here, only once.`,
     button: 'Open the account',
     async confirm(linkHash, response) {
-      if (!signup.enabled) return linkProblem(response, 503, 'Sign-up is off here.');
+      if (!signup.enabled) return linkProblem(response, 503, 'Sign-up is disabled.');
       const opened = await inTransaction(pool, async (client) => {
         const confirmed = await takeLink(client, linkHash, 'signup');
         return confirmed && openForMailbox(client, confirmed, mailboxHash);
@@ -115,7 +115,7 @@ export function signupLink(deps: SignupDeps): LinkPage {
       if (opened === undefined) return tooOldPage(response);
       if (opened === 'account exists') {
         const instead = `Sign in at ${deps.dashboardUrl}/dashboard/keys to create a key.`;
-        return linkProblem(response, 409, `This mailbox has an account already. ${instead}`);
+        return linkProblem(response, 409, `This mailbox already has an account. ${instead}`);
       }
       response.status(201);
       return openedPage(opened, deps);
@@ -129,10 +129,10 @@ function openedPage(
 ): Page {
   const more = html`<p>The account has ${given.credits} credits. ${'reason' in given && given.reason}</p>
     <p>
-      Monitors, keys and credits are in the <a href="${dashboardUrl}/dashboard">dashboard</a>: sign in with the same
-      address.
+      Find your monitors, keys and credits in the <a href="${dashboardUrl}/dashboard">dashboard</a>: sign in with the
+      same address.
     </p>
-    <p class="note">How it is used: <a href="${baseUrl}/docs">${baseUrl}/docs</a></p>`;
+    <p class="note">How to use it: <a href="${baseUrl}/docs">${baseUrl}/docs</a></p>`;
   return keyPage('Your account is open', apiKey, baseUrl, more);
 }
 
@@ -142,7 +142,7 @@ const CREDITED_PER_DOMAIN_DAILY = 3;
 
 const HAD_CREDITS = {
   credits: 0,
-  reason: 'This mailbox had its free credits before, so the account starts with 0 credits.',
+  reason: 'This mailbox already received free credits, so the account starts with 0 credits.',
 } as const;
 
 export type FreeCredits = { credits: number } | { credits: 0; reason: string };
@@ -170,7 +170,7 @@ export async function grantFreeCredits(
   const owned = registrableDomain(domain);
   const ofDomain = { name: `signup:credits:${owned}`, maxUses: CREDITED_PER_DOMAIN_DAILY, seconds: DAY };
   if (!isLargeProvider(domain) && (await takeUse(db, ofDomain)) > 0) {
-    const reason = `${CREDITED_PER_DOMAIN_DAILY} new accounts of ${owned} got free credits within 24 hours, so this one starts with 0 credits.`;
+    const reason = `Only ${CREDITED_PER_DOMAIN_DAILY} new accounts of ${owned} get free credits within 24 hours, so this one starts with 0 credits.`;
     return { credits: 0, reason };
   }
   // Also under the mailbox itself, for processes of a release that knows no other form.
@@ -217,7 +217,7 @@ async function issueFor(db: Queryable, { email, mailbox }: ConfirmedMailbox): Pr
   if (account?.email !== email) {
     throw new ApiError(
       'not_found',
-      'No account was opened with exactly this address. Capital letters, dots and plus tags count.',
+      'No account has exactly this address. Capital letters, dots and plus tags make a difference.',
     );
   }
   if (account.status === 'frozen') throw accountFrozen();
@@ -233,7 +233,7 @@ export function recoveryLink(deps: SignupDeps): LinkPage {
     path: RECOVERY_LINK,
     url: appUrl + RECOVERY_LINK,
     title: 'Get a new API key',
-    question: `The button creates an API key for your account at ${new URL(appUrl).host}, and shows it here, this once.`,
+    question: `Press the button to create an API key for your account at ${new URL(appUrl).host}. The key is then shown here, only once.`,
     button: 'Create the key',
     async confirm(linkHash, response) {
       const confirmed = await inTransaction(pool, (client) => takeLink(client, linkHash, 'recovery'));

@@ -106,7 +106,7 @@ async function writeJson(result: DuckDBResult, columns: readonly SqlColumn[]): P
       }
       const line = JSON.stringify(row);
       if (Buffer.byteLength(line) > MAX_ROW_BYTES) {
-        throw new Refused('has a row of more than 1 MB as JSON; ask for it as csv or parquet');
+        throw new Refused('has a row of more than 1 MB as JSON; use the format csv or parquet');
       }
       return `${count++ === 0 ? '' : ','}\n${line}`;
     });
@@ -144,7 +144,7 @@ async function writeFile(
 ): Promise<void> {
   const declared = columns.map(({ type }, column) => `c${column} ${type}`);
   await connection.run(`CREATE TEMP TABLE result_rows (${declared.join(', ')})`).catch(() => {
-    throw new Refused(`has a type that ${format} does not have; ask for it as json, or cast it`);
+    throw new Refused(`has a type that ${format} does not support; use the format json, or cast it`);
   });
   const appender = await connection.createAppender('result_rows', undefined, 'temp');
   let count = 0;

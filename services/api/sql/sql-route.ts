@@ -42,7 +42,7 @@ const RETRY_AFTER_S = 2;
 const READ_MS = 25_000;
 const ROWS_FOR_A_CREDIT = 1_000_000;
 const SECONDS_PER_DAY = 86_400;
-const UNAVAILABLE = 'The archive does not answer. Retry later.';
+const UNAVAILABLE = 'The archive is not responding. Try again later.';
 const TOO_LARGE = 'cannot be run: the account has more than 5,000,000 rows in a table, or more than 256 MB';
 
 type StatementDeps = SqlDeps & { unknown: UnknownCharges };
@@ -59,8 +59,8 @@ export function sqlRoute(deps: SqlDeps): Route {
     scope: 'monitors:write',
     operationId: 'runSql',
     tag: 'SQL',
-    summary: 'Run one SELECT over your matches',
-    description: `One SELECT in the dialect of DuckDB over the rows of your monitors of the last 30 days, a few seconds behind. ${TABLES} It runs in a process of its own that has these rows and nothing else. A statement may take ${SQL_LIMITS.seconds} s and ${SQL_LIMITS.memoryMb} MB of memory, and return 100,000 rows or ${SQL_LIMITS.resultMb} MB, as JSON 1 MB a row. Integers that a number cannot hold exactly are strings. In CSV, an apostrophe stands before all that a spreadsheet could take for a formula, also after \`;\`, a tab or the end of a line within a text. One statement of an account runs at a time. Costs 1 credit for each started million rows of your tables (\`rows_read\`); failed statements are free, and together they may take 60 s a day (UTC).`,
+    summary: 'Run a SELECT over your matches',
+    description: `Runs one SELECT in the DuckDB dialect over the rows of your monitors from the last 30 days, a few seconds behind. ${TABLES} It runs in its own process, which has these rows and nothing else. A statement can take ${SQL_LIMITS.seconds} s and ${SQL_LIMITS.memoryMb} MB of memory, and return 100,000 rows or ${SQL_LIMITS.resultMb} MB; as JSON, a row has at most 1 MB. Integers that a number cannot hold exactly are strings. In CSV, an apostrophe precedes anything that a spreadsheet could take for a formula, also after \`;\`, a tab or a line break within a text. One statement per account runs at a time. Costs 1 credit per million rows of your tables (\`rows_read\`), rounded up. Failed statements are free, and together they can take 60 s a day (UTC).`,
     body: { schema: sqlBody },
     responses: [
       {
@@ -86,7 +86,7 @@ export function sqlRoute(deps: SqlDeps): Route {
       const { accountId } = request.caller;
       if (running.has(accountId)) throw slotTaken();
       if (running.size >= MAX_AT_ONCE) {
-        const message = 'Other statements are running. Retry in a moment.';
+        const message = 'Too many statements are running. Try again shortly.';
         throw new ApiError('service_unavailable', message, { retryAfter: RETRY_AFTER_S });
       }
       running.add(accountId);
@@ -100,7 +100,7 @@ export function sqlRoute(deps: SqlDeps): Route {
 }
 
 const slotTaken = (): ApiError =>
-  new ApiError('rate_limited', 'Another statement of this account is running. Wait for its answer.', {
+  new ApiError('rate_limited', 'Another statement is already running for this account. Wait for it to finish.', {
     retryAfter: RETRY_AFTER_S,
   });
 
@@ -112,7 +112,7 @@ async function runInSlot(deps: StatementDeps, request: RouteRequest, statement: 
   const slot = await takeStatementSlot(pool, accountId, token);
   if (slot === 'busy') throw slotTaken();
   if (slot === 'used_up') {
-    const message = `Failed statements took ${FAILED_MS_PER_DAY / 1_000} seconds today, the most they may take.`;
+    const message = `Failed statements took ${FAILED_MS_PER_DAY / 1_000} seconds today (UTC), which is the limit.`;
     throw new ApiError('rate_limited', message, { retryAfter: secondsUntilTomorrow() });
   }
   const begun = performance.now();

@@ -134,7 +134,7 @@ describe('keys', () => {
       [['account', 'monitors:write'], 'monitors:write'],
     ] as const) {
       const more = await api.call(weak, 'POST', '/v1/account/keys', { name: 'more', scopes });
-      expect([more.status, messageOf(more.body)]).toEqual([403, `scopes: this key lacks ${lacking} itself.`]);
+      expect([more.status, messageOf(more.body)]).toEqual([403, `scopes: this key does not have ${lacking} itself.`]);
     }
     // The stored answer holds the key.
     const repeated = (key: string) =>
@@ -198,7 +198,7 @@ describe('deletion', () => {
       [{ email: 7 }, 'email: must be a single string'],
       [{ email: other.email }, 'email: must be the address of this account, as GET /v1/account shows it'],
       [{ email: email.toUpperCase() }, 'email: must be the address of this account, as GET /v1/account shows it'],
-      [{ email, sure: true }, 'sure: is not known here'],
+      [{ email, sure: true }, 'sure: is not recognized'],
     ]) {
       const refused = await mailing.call(apiKey, 'DELETE', '/v1/account', body);
       expect([refused.status, messageOf(refused.body)]).toEqual([400, message]);
@@ -213,7 +213,7 @@ describe('deletion', () => {
     const notice = smtp.mailTo(email);
     expect(notice.headers.get('subject')).toEqual(['Your account was deleted']);
     expect(notice.text).toMatch(/account at localhost was deleted at .* UTC,/);
-    expect(notice.text.replaceAll(/\s+/g, ' ')).toContain(`at the request of a program that has the API key fk_`);
+    expect(notice.text.replaceAll(/\s+/g, ' ')).toContain(`by a request with the API key fk_`);
   });
 
   test('works for an account whose address is none that mail is sent to', async () => {

@@ -94,7 +94,11 @@ describe('state', () => {
     const refused = await api.call(key, 'GET', '/v1/forum/post');
     expect([refused.status, refused.body.error]).toEqual([
       403,
-      { code: 'account_frozen', message: 'The account is frozen. Ask the operator of this service.', retryable: false },
+      {
+        code: 'account_frozen',
+        message: 'This account is frozen. Contact the operator of the service.',
+        retryable: false,
+      },
     ]);
     const wrongSecret = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
     expect(await statusOf(wrongSecret)).toBe(401);

@@ -239,7 +239,7 @@ test('every operation refuses a parameter that it does not have, names it and do
     expect([operation, reply.status, reply.body.error]).toMatchObject([
       operation,
       400,
-      { code: 'invalid_request', message: 'surprise: is not known here' },
+      { code: 'invalid_request', message: 'surprise: is not recognized' },
     ]);
   }
   expect((await api.call(apiKey, 'GET', '/v1/account')).body).toEqual(before);

@@ -68,7 +68,7 @@ test('an internal error answers 500 with only the request id', async () => {
   expect(reply.body).toEqual({
     error: {
       code: 'internal_error',
-      message: 'Something broke on our side (request my-own.id_1).',
+      message: 'Something went wrong on our side (request my-own.id_1).',
       doc_url: `${DOCS}internal_error`,
       retryable: true,
     },
@@ -161,7 +161,7 @@ describe('connections', () => {
     expect(answer.body).toEqual({
       error: {
         code: 'invalid_request',
-        message: 'This is not valid HTTP.',
+        message: 'The request is not valid HTTP.',
         doc_url: `${DOCS}invalid_request`,
         retryable: false,
       },

@@ -68,9 +68,9 @@ describe('nothing is charged, created or changed', () => {
     [{ webhook_url: 'https://2130706433/x' }, '^webhook_url: '],
     [{ webhook_url: 'https://[::1]/x' }, '^webhook_url: '],
     [{ webhook_url: 'https://10.1.2.3/x' }, '^webhook_url: '],
-    [{ webhook_url: 'https://some.internal/x' }, '^webhook_url: must lead to an address on the public Internet$'],
+    [{ webhook_url: 'https://some.internal/x' }, '^webhook_url: must resolve to a public Internet address$'],
     [{ webhook_url: 'https://example.com/\0' }, '^webhook_url: '],
-    [{ keyword: ['rust'] }, '^keyword: is not known here'],
+    [{ keyword: ['rust'] }, '^keyword: is not recognized'],
     [{ name: '', nsfw: 1 }, '^name: .*; nsfw: '],
   ];
 
@@ -93,7 +93,7 @@ describe('nothing is charged, created or changed', () => {
     [{ name: 'x', keywords: ['rust'], webhook_url: '' }, '^webhook_url: must not be empty'],
     [{ name: 'x', keywords: ['rust'], webhook_kind: 'slack' }, '^webhook_kind: needs a webhook_url'],
     [[], '^body: must be a JSON object'],
-    ['{"name": "x", "keywords": ["rust"], "__proto__": {}}', '^__proto__: is not known here'],
+    ['{"name": "x", "keywords": ["rust"], "__proto__": {}}', '^__proto__: is not recognized'],
     ['{"name": ', '^body: must be complete and valid JSON'],
     [undefined, '^name: is required; keywords: is required'],
   ])('create refuses %j', async (body, message) => {

@@ -225,8 +225,8 @@ describe('the address', () => {
       const other = await visitDashboard(db.pool, api.url, accountId);
       const next = newEmail();
       await person.post('/account/address', { email: next });
-      expect(subjectsTo(email)).toEqual(['Your code for another address']);
-      expect(subjectsTo(next)).toEqual(['Your code for a new address']);
+      expect(subjectsTo(email)).toEqual(['Your code to change your address']);
+      expect(subjectsTo(next)).toEqual(['Your code to confirm your new address']);
       const page = await person.get('/account/address');
       expect(page.html).toContain(`Code mailed to ${email}`);
       expect(page.html).toContain(`Code mailed to ${next}`);
@@ -248,7 +248,7 @@ describe('the address', () => {
       expect([done.status, done.location]).toEqual([303, '/dashboard/account?done=address']);
       expect(await findAccount(db.pool, accountId)).toMatchObject({ email: next, mailbox: next });
       expect(subjectsTo(email).at(-1)).toBe('The address of your account was changed');
-      expect(subjectsTo(next).at(-1)).toBe('This is the address of your account now');
+      expect(subjectsTo(next).at(-1)).toBe('This is now the address of your account');
       expect((await person.get('/account')).html).toContain(next);
       expect((await other.get('/account')).status).toBe(303);
       expect((await api.call(apiKey, 'GET', '/v1/account')).body.email).toBe(next);
@@ -313,7 +313,10 @@ describe('the address', () => {
       const { person, email } = await newPerson();
       refusesMail = email;
       const failed = await person.post('/account/address', { email: newEmail() });
-      expect([failed.status, failed.html.includes('The code could not be mailed.')]).toEqual([502, true]);
+      expect([failed.status, failed.html.includes('The code could not be mailed. Try again later.')]).toEqual([
+        502,
+        true,
+      ]);
       expect((await person.get('/account/address')).html).toContain('<h1>Change the address</h1>');
     });
 

@@ -149,7 +149,7 @@ describe('signing in', () => {
     const page = await signIn(browser, email);
     await db.pool.query('DROP FUNCTION move CASCADE');
     expect([page.status, browser.cookies.some(({ name }) => name === 'dashboard_session')]).toEqual([400, false]);
-    expect(page.html).toContain('The code is not valid any more. Ask for another one.');
+    expect(page.html).toContain('The code is no longer valid. Request a new one.');
     expect((await findAccount(db.pool, accountId))!.email).toBe('moved@gmail.com');
     expect(await listDashboardSessions(db.pool, accountId)).toEqual([]);
   });
@@ -172,8 +172,7 @@ describe('signing in', () => {
 
   test('tells the owner of a session from a network that was not seen before', async () => {
     const { email } = await api.account();
-    const notices = () =>
-      mails.filter(({ to, subject }) => to === email && subject === 'A new sign-in to your account');
+    const notices = () => mails.filter(({ to, subject }) => to === email && subject === 'New sign-in to your account');
     for (let times = 0; times < 2; times++) {
       await signIn(browse(), email);
       expect(notices()).toHaveLength(1);

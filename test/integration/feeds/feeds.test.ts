@@ -236,7 +236,7 @@ test('is answered 304 until it changes, by ETag and by date', async () => {
 test('can be read 30 times a minute, whatever the format, and refuses parameters', async () => {
   const { atom, json } = await newFeed();
   const refused = await read(`${json}?x=1`);
-  expect([refused.status, refused.body.error]).toMatchObject([400, { message: 'x: is not known here' }]);
+  expect([refused.status, refused.body.error]).toMatchObject([400, { message: 'x: is not recognized' }]);
   const replies: Reply[] = [];
   for (let times = 0; times < 31; times++) replies.push(await read(times % 2 === 0 ? atom : json));
   expect(replies.map(({ status }) => status)).toEqual([...Array<number>(30).fill(200), 429]);

@@ -161,7 +161,11 @@ const REFUSALS: [string, () => object, string][] = [
   ['a from in the future', () => ({ from: future() }), '^from: must be in the past'],
   ['a from after to', () => ({ from: ago(HOUR_MS), to: ago(2 * HOUR_MS) }), '^from: must be before to'],
   ['a to in the future', () => ({ from: ago(HOUR_MS), to: future() }), '^to: must not be in the future'],
-  ['a to before the archive', () => ({ from: ago(40 * DAY_MS), to: ago(31 * DAY_MS) }), '^to: must be in the last 30'],
+  [
+    'a to before the archive',
+    () => ({ from: ago(40 * DAY_MS), to: ago(31 * DAY_MS) }),
+    '^to: must be within the last 30',
+  ],
   ['half a credit', () => ({ from: ago(HOUR_MS), max_credits: 0.5 }), '^max_credits: '],
 ];
 

@@ -72,7 +72,7 @@ describe('a text and a rule that are not stored', () => {
       { term: 'rust', matched: false, rule: 'word', nearest: { reason: 'inside_word', written: 'trusty' } },
       { term: 'C++', matched: true, rule: 'punctuation', positions: [{ field: 'body', start: 10, end: 13 }] },
     ]);
-    expect(terms[0]?.nearest?.message).toBe('“trusty” contains “rust”, but as a part of a longer word.');
+    expect(terms[0]?.nearest?.message).toBe('“trusty” contains “rust”, but as part of a longer word.');
     expect(require).toMatchObject([{ matched: true, terms: [{ matched: true }, { matched: false }] }]);
     expect(excludes).toMatchObject([{ term: 'belt', matched: false }]);
     expect(filters).toEqual([

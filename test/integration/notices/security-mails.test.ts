@@ -42,12 +42,12 @@ describe('a new key', () => {
       scopes: ['forum:read', 'monitors:read'],
     });
     expect(reply.status).toBe(201);
-    const { text, raw } = await mailTo(email, 'A new API key to your account');
+    const { text, raw } = await mailTo(email, 'A new API key for your account');
     const { key, api_key: secret } = reply.body as { key: { id: string }; api_key: string };
-    expect(text).toContain('An API key “<b>CI</ b> https: / / evil. example” to your account at localhost was created');
     expect(text).toContain(
-      `by a program that has the key fk_${apiKeyId(apiKey)}…. Its first characters are fk_${key.id}.`,
+      'An API key “<b>CI</ b> https: / / evil. example” for your account at localhost was created',
     );
+    expect(text).toContain(`by a request with the key fk_${apiKeyId(apiKey)}…. It starts with fk_${key.id}.`);
     expect(raw).not.toContain(secret.slice(11));
   });
 });
@@ -65,14 +65,14 @@ test('a key is answered and told although PostgreSQL becomes unavailable as soon
   const reply = await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'ci' });
   spy.mockRestore();
   expect([reply.status, reply.body]).toMatchObject([201, { key: { name: 'ci' } }]);
-  await mailTo(email, 'A new API key to your account');
+  await mailTo(email, 'A new API key for your account');
 });
 
 test('notices of security are sent to an account that switched all others off', async () => {
   const { accountId, email, apiKey } = await api.account();
   await switchOffNotices(db.pool, accountId, NOTICE_KINDS);
   await api.call(apiKey, 'POST', '/v1/account/keys', { name: 'ci' });
-  await mailTo(email, 'A new API key to your account');
+  await mailTo(email, 'A new API key for your account');
   await api.call(apiKey, 'DELETE', '/v1/account', { email });
   await mailTo(email, 'Your account was deleted');
 });

@@ -130,7 +130,7 @@ describe('clients with a metadata document', () => {
     );
     expect((await openFor(known))[0]).toBe(200);
     const unknown = siteOf((url) => ({ body: document(url.href) }));
-    expect((await openFor(unknown))[1]).toContain('too many new programs');
+    expect((await openFor(unknown))[1]).toContain('too many new apps');
     expect(at.asked.get(unknown)).toBeUndefined();
   });
 
@@ -145,7 +145,7 @@ describe('clients with a metadata document', () => {
     const answers = await Promise.all(ids.map((id, each) => ask(finds[each % 2]!, id, '192.0.2.1')));
     expect(answers.filter((answer) => answer === 'found')).toHaveLength(30);
     const refused = ids[answers.findIndex((answer) => answer !== 'found')]!;
-    expect(answers[ids.indexOf(refused)]).toContain('too many new programs connect from this network');
+    expect(answers[ids.indexOf(refused)]).toContain('too many new apps connect from this network');
     expect(at.asked.get(refused)).toBeUndefined();
     const known = ids[answers.indexOf('found')]!;
     for (let each = 0; each < 50; each++) expect(await ask(finds[0], known, '192.0.2.1')).toBe('found');

@@ -62,7 +62,7 @@ describe('a mailbox with too many wrong codes', () => {
   test('is notified, and gets a link; the page for the code looks the same', async () => {
     const [email, other] = [newEmail(), newEmail()];
     expect(problemOn(await useUpTries(email))).toContain('wrong three times');
-    expect(at.smtp.mailTo(email).headers.get('subject')).toEqual(['Wrong codes were tried for your address']);
+    expect(at.smtp.mailTo(email).headers.get('subject')).toEqual(['Wrong codes were entered for your address']);
     const pages = [];
     for (const each of [email, other]) {
       const { html } = await (await begin()).submit('/address', { email: each });
@@ -79,14 +79,17 @@ describe('a mailbox with too many wrong codes', () => {
     const code = codeIn(at.smtp.mailTo(email));
     await useUpTries(email);
     const page = await browser.submit('/code', { code });
-    expect([titleOf(page), problemOn(page)]).toEqual(['Sign in', expect.stringContaining('the mail holds a link')]);
+    expect([titleOf(page), problemOn(page)]).toEqual([
+      'Sign in',
+      expect.stringContaining('the mail will contain a link'),
+    ]);
   });
 });
 
 describe('a link', () => {
   test('continues to the consent page in the browser that asked', async () => {
     const { asking, link } = await linked(newEmail());
-    expect(titleOf(await press(asking, link))).toBe('Allow this program?');
+    expect(titleOf(await press(asking, link))).toBe('Allow this app?');
     const { leftTo } = await asking.submit('/decision', { decision: 'allow' });
     expect(leftTo!.searchParams.get('code')).toMatch(/^oac_/);
   });
@@ -105,7 +108,7 @@ describe('a link', () => {
     expect(titleOf(await asking.open(page.url))).toBe('Sign in');
     // The owner's own authorisation needs no code, once.
     const own = await owner.open(authorizationUrl(at, client, newPkce()));
-    expect([titleOf(own), own.html]).toEqual(['Allow this program?', expect.stringContaining(email)]);
+    expect([titleOf(own), own.html]).toEqual(['Allow this app?', expect.stringContaining(email)]);
     expect((await owner.submit('/decision', { decision: 'allow' })).leftTo).toBeDefined();
     expect(titleOf(await owner.open(authorizationUrl(at, client, newPkce())))).toBe('Sign in');
   });
@@ -128,7 +131,7 @@ describe('a link', () => {
       const twins = [owner, new Browser(at.fetch)];
       twins[1]!.cookies = [...owner.cookies];
       const pages = await Promise.all(twins.map((twin) => twin.open(authorizationUrl(at, client, newPkce()))));
-      expect(pages.map(titleOf).sort()).toEqual(['Allow this program?', 'Sign in']);
+      expect(pages.map(titleOf).sort()).toEqual(['Allow this app?', 'Sign in']);
       await at.reset();
     }
   });
@@ -144,7 +147,7 @@ describe('a link', () => {
     ]) {
       const browser = new Browser(at.fetch);
       await browser.open(swapped);
-      expect(problemOn(await browser.submit('/link'))).toContain('was used, or is older');
+      expect(problemOn(await browser.submit('/link'))).toContain('was already used, or is older');
     }
     expect(await findAccount(at.db.pool, email)).toBeUndefined();
     expect(titleOf(await press(new Browser(at.fetch), link))).toBe('You are signed in');
@@ -156,7 +159,7 @@ describe('a link', () => {
     await freezeAccount(at.db.pool, opened!.accountId);
     const { link } = await linked(email);
     const owner = new Browser(at.fetch);
-    expect(problemOn(await press(owner, link))).toBe('This account is closed for now.');
+    expect(problemOn(await press(owner, link))).toBe('This account is frozen. Contact the operator of the service.');
     expect(titleOf(await owner.open(authorizationUrl(at, client, newPkce())))).toBe('Sign in');
   });
 
@@ -170,10 +173,7 @@ describe('a link', () => {
     const change = { accountId: id, oldEmail: email, newEmail: moved, newMailbox: moved };
     await changeAddress(at.db.pool, { ...change, mailboxHashes: [], keptSessionId: '' });
     const page = await browser.open(authorizationUrl(at, client, newPkce()));
-    expect([titleOf(page), problemOn(page)]).toEqual([
-      'Sign in',
-      'The code is not valid any more. Ask for another one.',
-    ]);
+    expect([titleOf(page), problemOn(page)]).toEqual(['Sign in', 'The code is no longer valid. Request a new one.']);
     const grants = await at.db.pool.query(`SELECT FROM oauth_records WHERE account_id = $1 AND model = 'Grant'`, [id]);
     expect(grants.rowCount).toBe(0);
   });

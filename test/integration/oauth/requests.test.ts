@@ -209,10 +209,7 @@ describe('limits', () => {
     );
     for (let n = 0; n < 2; n++) expect((await allow()).status).toBe(303);
     const refused = await allow();
-    expect([refused.status, await refused.text()]).toEqual([
-      429,
-      expect.stringContaining('connect 40 programs a day.'),
-    ]);
+    expect([refused.status, await refused.text()]).toEqual([429, expect.stringContaining('connect 40 apps a day.')]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(80_000);
     const { id } = (await findAccount(at.db.pool, email))!;
     const grants = await at.db.pool.query(`SELECT FROM oauth_records WHERE account_id = $1 AND model = 'Grant'`, [id]);
@@ -239,7 +236,7 @@ describe('limits', () => {
     test('is limited too, with Retry-After', async () => {
       await useUp('signin:total', 500);
       const page = await askOnPage();
-      expect([page.status, page.html]).toEqual([503, expect.stringContaining('Too many sign in now.')]);
+      expect([page.status, page.html]).toEqual([503, expect.stringContaining('Sign-in is busy. Try again later.')]);
       expect(Number(page.headers.get('retry-after'))).toBeGreaterThan(3_500);
       const signUp = await at.apis[0].call(undefined, 'POST', '/api/agent/signup', { email: newEmail() });
       expect(signUp.status).toBe(200);

@@ -56,7 +56,7 @@ describe('a complete sign-in', () => {
     expect(mail.headers.get('subject')).toEqual(['Your sign-in code']);
     const code = codeIn(mail);
     const third = await browser.submit('/code', { code: `${code.slice(0, 3)} ${code.slice(3)}` });
-    expect([third.status, titleOf(third)]).toEqual([200, 'Allow this program?']);
+    expect([third.status, titleOf(third)]).toEqual([200, 'Allow this app?']);
     expectPlain(third);
     for (const told of [new URL(client).host, 'client.example.test', email]) expect(third.html).toContain(told);
     // Reading a page again changes nothing.
@@ -65,7 +65,7 @@ describe('a complete sign-in', () => {
     expect(leftTo!.href.startsWith(`${REDIRECT}?`)).toBe(true);
     expect(leftTo!.searchParams.get('code')).toMatch(/^oac_/);
     const notice = at.smtp.mailTo(email);
-    expect(notice.headers.get('subject')).toEqual(['A program was connected to your account']);
+    expect(notice.headers.get('subject')).toEqual(['An app was connected to your account']);
     expect(notice.text).toMatch(/^https?:\/\/\S+\/dashboard\/programs$/m);
   });
 
@@ -73,7 +73,7 @@ describe('a complete sign-in', () => {
     const email = newEmail();
     const enter = async () => {
       const [browser] = await begin();
-      expect(titleOf(await signIn(at, browser, email))).toBe('Allow this program?');
+      expect(titleOf(await signIn(at, browser, email))).toBe('Allow this app?');
     };
     await enter();
     const account = (await findAccount(at.db.pool, email))!;
@@ -143,7 +143,7 @@ test('what looks like a host in the address of a program is shown to nobody', as
   const redirect = 'com.evil.app://accounts.example.com/cb';
   const [browser] = await begin(publish(at, { redirect_uris: [redirect] }), { redirect_uri: redirect });
   const { html } = await signIn(at, browser, newEmail());
-  expect(html).toContain('sent to <strong>a program on this device (com.evil.app:)</strong>');
+  expect(html).toContain('sent to <strong>an app on this device (com.evil.app:)</strong>');
   expect(html).not.toContain('accounts.example.com');
 });
 
@@ -169,7 +169,7 @@ describe('problems', () => {
     expect([page.leftTo, titleOf(page), problemOn(page)]).toEqual([
       undefined,
       'Sign in',
-      'This account is closed for now.',
+      'This account is frozen. Contact the operator of the service.',
     ]);
   });
 
@@ -178,10 +178,10 @@ describe('problems', () => {
     await openAccount(at.db.pool, { email, credits: 0, pack: 0, keyName: 'x' });
     const [browser] = await begin();
     const page = await signIn(at, browser, email.replace('@', '+tag@'));
-    expect(problemOn(page)).toContain('another spelling');
+    expect(problemOn(page)).toContain('a different spelling');
     expect(titleOf(await browser.open(page.url))).toBe('Sign in');
     expect(titleOf(await signIn(at, browser, email.toUpperCase().replace('EXAMPLE.COM', 'example.com')))).toBe(
-      'Allow this program?',
+      'Allow this app?',
     );
   });
 
@@ -189,7 +189,7 @@ describe('problems', () => {
     const [browser, page] = await begin();
     await at.db.setShift('21 minutes');
     const old = await browser.open(page.url);
-    expect([old.status, problemOn(old)]).toEqual([400, 'This sign-in is over, or was begun in another browser.']);
+    expect([old.status, problemOn(old)]).toEqual([400, 'This sign-in has expired, or was started in another browser.']);
     expectPlain(old);
     await at.db.setShift('0');
     await signIn(at, browser, newEmail()).catch(() => undefined);
@@ -301,7 +301,7 @@ describe('other sites', () => {
 });
 
 describe('an address changed during the sign-in', () => {
-  const over = ['Sign in', 'The code is not valid any more. Ask for another one.'];
+  const over = ['Sign in', 'The code is no longer valid. Request a new one.'];
 
   /** Changes the address as its owner does. */
   async function move({ id, email }: StoredAccount): Promise<string> {
@@ -331,7 +331,7 @@ describe('an address changed during the sign-in', () => {
     expect([read.status, titleOf(read), problemOn(read)]).toEqual([400, ...over]);
     expect(read.html).not.toContain(newAddress);
     expect(await grantsOf(account)).toBe(0);
-    expect(titleOf(await signIn(at, deciding, newAddress))).toBe('Allow this program?');
+    expect(titleOf(await signIn(at, deciding, newAddress))).toBe('Allow this app?');
   });
 
   test('a change of the address while the grant is stored leaves no grant', async () => {

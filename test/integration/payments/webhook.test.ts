@@ -226,7 +226,7 @@ test('deliveries that are forged, old, changed, unsigned or signed with another 
   expect(await response.json()).toEqual({
     error: {
       code: 'invalid_request',
-      message: 'The delivery is not signed as it must be.',
+      message: 'The delivery is not signed correctly.',
       doc_url: 'http://localhost/docs/reference/errors#invalid_request',
       retryable: false,
     },

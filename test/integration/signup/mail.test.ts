@@ -56,7 +56,12 @@ async function expectFailure(app: SignupApp, failure: string, smtpStatus?: numbe
   expect(reply).toMatchObject({
     status: 502,
     body: {
-      error: { code: 'email_failed', message: 'The code could not be mailed.', retryable: true, retry_after: 60 },
+      error: {
+        code: 'email_failed',
+        message: 'The code could not be mailed. Try again later.',
+        retryable: true,
+        retry_after: 60,
+      },
     },
   });
   expect(await signupsOf(email)).toBe(0);

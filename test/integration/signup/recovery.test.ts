@@ -55,7 +55,7 @@ test('an account that has no key gets one by a mailed code, with all permissions
   const { api_key } = keyRecovered.parse(reply.body);
   expect(await keysOf(id)).toEqual([{ name: 'recovered', scopes: KEY_SCOPES, hash: hashApiKey(api_key) }]);
   const notice = bench.smtp.mailTo(email);
-  expect(notice.headers.get('subject')).toEqual(['A new API key to your account']);
+  expect(notice.headers.get('subject')).toEqual(['A new API key for your account']);
   expect(notice.text).toContain(`fk_${api_key.slice(3, 11)}.`);
   expect(notice.raw).not.toContain(api_key.slice(11));
 });

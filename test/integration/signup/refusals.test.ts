@@ -36,14 +36,14 @@ function expectRefusal(reply: SignupReply, status: number, code: string, message
 describe('refused before any work is done', () => {
   test.each<[string, unknown, number, string, string]>([
     [SIGNUP, { email: { toString: 'a@example.com' } }, 400, 'invalid_request', 'email: must be a single string'],
-    [SIGNUP, { email: 'a@example.com', Email: 'b' }, 400, 'invalid_request', 'Email: is not known here'],
+    [SIGNUP, { email: 'a@example.com', Email: 'b' }, 400, 'invalid_request', 'Email: is not recognized'],
     [SIGNUP, '{"email":', 400, 'invalid_request', 'body: must be complete and valid JSON'],
     [SIGNUP, { email: 'a@localhost' }, 400, 'invalid_email', 'email: '],
     [SIGNUP, { email: 'a@example.com\r\nRCPT TO:<b@example.com>' }, 400, 'invalid_email', 'email: '],
     [SIGNUP, { email: 'a@example.com,b@example.com' }, 400, 'invalid_email', 'email: '],
     [SIGNUP, { email: '\ud800@example.com' }, 400, 'invalid_email', 'email: '],
     [SIGNUP, { email: 'a@mailinator.com' }, 400, 'disposable_email', 'email: temporary inboxes'],
-    [SIGNUP, JSON.stringify({ email: 'a'.repeat(4_096) }), 413, 'payload_too_large', 'body: must have at most 4 KiB.'],
+    [SIGNUP, JSON.stringify({ email: 'a'.repeat(4_096) }), 413, 'payload_too_large', 'body: must be at most 4 KiB.'],
     [VERIFY, {}, 400, 'invalid_request', 'signup_token: is required; code: is required'],
     [VERIFY, { signup_token: TOKEN, code: '123456\n' }, 400, 'invalid_request', 'code: must be 6 digits'],
     [VERIFY, { signup_token: TOKEN, code: '١٢٣٤٥٦' }, 400, 'invalid_request', 'code: must be 6 digits'],
@@ -69,7 +69,7 @@ test('when sign-up is off, both routes say so before any other check', async () 
   for (const path of [SIGNUP, VERIFY]) {
     for (const body of [{ email: newEmail() }, 'x'.repeat(5_000), '{']) {
       const reply = await off.post(path, body);
-      expectRefusal(reply, 503, 'agent_signup_disabled', 'Sign-up is off here.');
+      expectRefusal(reply, 503, 'agent_signup_disabled', 'Sign-up is disabled.');
       expect(reply.body).toMatchObject({ error: { retryable: false } });
     }
   }

@@ -216,7 +216,7 @@ test('where commits wait for a missing standby, a start waits, reads are answere
   expect([statuses, waiting.rowCount, reply.status]).toEqual([[200, 200, 200], 0, 503]);
   expect(reply.body.error).toMatchObject({
     code: 'internal_error',
-    message: expect.stringContaining('nor tell whether the request took effect') as string,
+    message: expect.stringContaining('it is not known whether the request took effect') as string,
     retryable: true,
   });
   await eventually('the commit is over', async () => {

@@ -25,11 +25,11 @@ test(
   { timeout: 4_000 },
   async () => {
     const run = previewMonitor(slowArchive(), { ...asked, rule, threadOnce: false, pack: 0 });
-    await expect(run.next()).rejects.toThrow('The archive does not answer in time.');
+    await expect(run.next()).rejects.toThrow('The archive did not respond in time.');
   },
 );
 
 test('nor does a comparison', { timeout: 4_000 }, async () => {
   const comparing = diffMonitor(slowArchive(), { ...asked, before: rule, after: rule, mutes: [] });
-  await expect(comparing).rejects.toThrow('The archive does not answer in time.');
+  await expect(comparing).rejects.toThrow('The archive did not respond in time.');
 });

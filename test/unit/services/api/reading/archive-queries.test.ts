@@ -24,7 +24,7 @@ const endless = (signal: AbortSignal) =>
 const UNAVAILABLE = {
   code: 'internal_error',
   status: 503,
-  message: 'The comment archive is unavailable. Nothing was charged.',
+  message: 'The comment archive is unavailable. Try again later. Nothing was charged.',
   takesDailySlot: false,
 };
 
@@ -51,7 +51,11 @@ test('three queries run at a time, and a search that waited until its deadline i
   expect(most).toBe(3);
   for (const outcome of outcomes.slice(3)) {
     expect(outcome).toMatchObject({
-      reason: { status: 503, takesDailySlot: false, message: expect.stringContaining('too many searches') as string },
+      reason: {
+        status: 503,
+        takesDailySlot: false,
+        message: expect.stringContaining('Too many comment searches') as string,
+      },
     });
   }
 });
