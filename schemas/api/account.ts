@@ -46,35 +46,37 @@ export const ledgerEntry = z
         'reversal',
       ])
       .describe(
-        '`correction`: the operator made the balance and this ledger agree again, after they differed. `reversal`: a charge given back whose request was answered 503.',
+        '`correction`: the operator corrected a difference between the balance and this ledger. `reversal`: the refund of a charge whose request was answered with 503.',
       )
       .meta(example('monitor_create')),
     amount: z
       .number()
       .int()
-      .describe('Credits: above 0 given, below 0 taken; 0 for a correction of the balance alone.')
+      .describe('Credits: positive when added, negative when taken; 0 for a correction of the balance alone.')
       .meta(example(-10)),
     balance_after: count.meta(example(4_987)),
     reference: z
       .string()
-      .describe('What was charged or granted; unique per kind. Of a reversal, that of the charge.')
+      .describe('What was charged or granted; unique per kind. A reversal has the reference of the charge.')
       .meta(example('mon_3k7m2q9x4t8v:1')),
     request_id: z
       .string()
       .nullable()
       .describe(
-        'The `X-Request-Id` of the request that was charged, also of its reversal; null for renewals, grants, corrections and entries from before it was recorded.',
+        'The `X-Request-Id` of the request that was charged or whose charge was reversed. null for renewals, grants, corrections, and entries from before it was recorded.',
       )
       .meta(example('0c8f7a52-6a6d-4f0e-9f0b-6f1d9a1f2b3c')),
     route: z
       .string()
       .nullable()
-      .describe('Its route, for a tool call the route of the tool; null as `request_id`.')
+      .describe(
+        'The route of the request; for a tool call, the route that the tool maps to. null when `request_id` is null.',
+      )
       .meta(example('POST /v1/monitors')),
     key_id: z
       .string()
       .nullable()
-      .describe('The key that it was sent with; null also for a program that signed in.')
+      .describe('The key that the request used; also null for a connected app.')
       .meta(example('4q8z1n6d')),
   })
   .meta({ id: 'LedgerEntry' });
@@ -85,7 +87,10 @@ export type LedgerEntry = z.infer<typeof ledgerEntry>;
 export const ledgerPage = z
   .strictObject({
     items: z.array(ledgerEntry),
-    after: z.string().nullable().describe('Send it as `after` to get the next, older page; null on the last page.'),
+    after: z
+      .string()
+      .nullable()
+      .describe('Send it as `after` to get the next page of older entries; null on the last page.'),
   })
   .meta({ id: 'LedgerPage' });
 
@@ -96,7 +101,7 @@ export const ledgerQuery = z.strictObject({
     .string()
     .regex(/^\d{1,15}$/, 'must be the `after` of a page')
     .optional()
-    .describe('The `after` of the previous page: returns the entries older than its last one.'),
+    .describe('The `after` of the previous page; returns older entries.'),
 });
 
 const usageGrouping = z.enum(['day', 'route', 'key']);
@@ -107,8 +112,8 @@ const date = z.iso
   .refine((text) => !text.startsWith('0000'), DATE)
   .meta(example('2026-03-04'));
 const usageTotal = {
-  charges: count.describe('How often credits were charged.'),
-  credits: count.describe('Credits in all.').meta(example(10)),
+  charges: count.describe('The number of charges.'),
+  credits: count.describe('The total of credits.').meta(example(10)),
 };
 
 /** Charges of one day, one route or one key; the other two are null. */
@@ -118,13 +123,13 @@ export const usageItem = z
     route: z
       .string()
       .nullable()
-      .describe(
-        'With `by=route`: a route; null for renewals of monitors and charges from before routes were recorded.',
-      ),
+      .describe('With `by=route`: a route; null for monitor renewals and charges from before routes were recorded.'),
     key_id: z
       .string()
       .nullable()
-      .describe('With `by=key`: the key; null for charges without one, such as renewals and programs that signed in.'),
+      .describe(
+        'With `by=key`: the key; null for charges without one, such as renewals and requests of connected apps.',
+      ),
     ...usageTotal,
   })
   .meta({ id: 'UsageItem' });
@@ -134,13 +139,13 @@ export type UsageItem = z.infer<typeof usageItem>;
 /** Response of GET /v1/account/usage. */
 export const usage = z
   .strictObject({
-    by: usageGrouping.describe('What charges are grouped by.'),
+    by: usageGrouping.describe('How charges are grouped.'),
     from: date.describe('First UTC day.'),
     to: date.describe('Last UTC day.'),
     items: z
       .array(usageItem)
-      .describe('Days in their order; routes and keys with the most credits first, at most 1,000.'),
-    total: z.strictObject(usageTotal).describe('Of the whole range.'),
+      .describe('Days in chronological order; routes and keys with the most credits first. At most 1,000.'),
+    total: z.strictObject(usageTotal).describe('The totals of the whole range.'),
   })
   .meta({ id: 'Usage' });
 
@@ -148,7 +153,7 @@ export type Usage = z.infer<typeof usage>;
 
 /** Query of GET /v1/account/usage. The service checks that the days fit together. */
 export const usageQuery = z.strictObject({
-  by: usageGrouping.default('day').describe('What charges are grouped by.'),
+  by: usageGrouping.default('day').describe('How charges are grouped.'),
   from: date.optional().describe('First UTC day. Default: 29 days before `to`. At most 91 days before `to`.'),
   to: date.optional().describe('Last UTC day. Default: today.'),
 });
@@ -164,9 +169,9 @@ export const apiKey = z
   .strictObject({
     id: z.string().describe('The 8 characters after `fk_`.').meta(example('4q8z1n6d')),
     name: z.string().meta(example('laptop')),
-    scopes: z.array(scope).describe('Its permissions.'),
+    scopes: z.array(scope).describe('The permissions of the key.'),
     created_at: timestamp,
-    last_used_at: timestamp.nullable().describe('To the minute; null: never.'),
+    last_used_at: timestamp.nullable().describe('Accurate to the minute; null: never used.'),
   })
   .meta({ id: 'ApiKey' });
 
@@ -175,22 +180,22 @@ export type ApiKey = z.infer<typeof apiKey>;
 /** A program that the user gave access to the account, through the sign-in for the tool server. */
 export const accountGrant = z
   .strictObject({
-    id: z.string().describe('Used only to revoke the grant.').meta(example('gra_5f1c0b7a9d3e2f4860718293')),
+    id: z.string().describe('Identifies the grant when you revoke it.').meta(example('gra_5f1c0b7a9d3e2f4860718293')),
     client_id: z
       .string()
-      .describe('How the program identifies itself: the address of its metadata document, or the id it registered.')
+      .describe('How the app identifies itself: the URL of its metadata document, or the id it registered.')
       .meta(example('https://notebook.example.com/client.json')),
     client_name: z
       .string()
       .nullable()
-      .describe("The program's own name; null when it has none or is no longer known.")
+      .describe('The name that the app gave itself; null when it has none or is no longer known.')
       .meta(example('Notebook')),
     scopes: z
       .array(z.string())
-      .describe('Its permissions: `forum:read`, `monitors`.')
+      .describe('The permissions of the app: `forum:read`, `monitors`.')
       .meta(example(['forum:read', 'monitors'])),
     granted_at: timestamp,
-    last_used_at: timestamp.nullable().describe('The last tool call, to the minute; null: never.'),
+    last_used_at: timestamp.nullable().describe('The last tool call, accurate to the minute; null: never used.'),
   })
   .meta({ id: 'AccountGrant' });
 
@@ -198,7 +203,7 @@ export type AccountGrantResource = z.infer<typeof accountGrant>;
 
 /** Body of DELETE /v1/account. The service compares the address. */
 export const deleteAccountBody = z
-  .strictObject({ email: z.string().trim().describe('The address of the account, as `GET /v1/account` shows it.') })
+  .strictObject({ email: z.string().trim().describe('The e-mail address of the account, as in `GET /v1/account`.') })
   .meta({ id: 'DeleteAccount', ...example({ email: 'you@example.com' }) });
 
 /** Body of POST /v1/account/keys. */
@@ -209,7 +214,7 @@ export const createKeyBody = z
       .array(scope)
       .refine((scopes) => new Set(scopes).size === scopes.length, 'must name each permission once')
       .default([...KEY_SCOPES])
-      .describe('Its permissions. Each must be one that the requesting key has.'),
+      .describe('The permissions of the new key. The requesting key must have each of them.'),
   })
   .meta({ id: 'CreateApiKey' });
 

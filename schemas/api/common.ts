@@ -18,7 +18,7 @@ export const errorEnvelope = z
         position: z.number().int().min(0).optional(),
       })
       .describe(
-        '`code`: one of those of the answer. `message`: for people; it begins with the name of the wrong field, if there is one. `doc_url`: what the code means. `retryable`: whether the same request may succeed later. `retry_after`: in how many seconds, as in `Retry-After`. `position`: only for the query of `POST /v1/monitors/parse`; where the fault is, in UTF-16 code units from 0.',
+        '`code`: the kind of error, for programs. `message`: for people; if a field is wrong, it begins with the name of the field. `doc_url`: what the code means. `retryable`: whether the same request may succeed later. `retry_after`: after how many seconds, as in `Retry-After`. `position`: only for the query of `POST /v1/monitors/parse`; where the error is, in UTF-16 code units from 0.',
       ),
   })
   .meta({ id: 'Error' });
@@ -33,14 +33,14 @@ const MAX_NAME_LENGTH = 200;
  */
 export const storableString = z
   .string()
-  .refine((text) => !text.includes('\0') && text.isWellFormed(), 'holds a NUL or half of a surrogate pair');
+  .refine((text) => !text.includes('\0') && text.isWellFormed(), 'must not contain NUL or half of a surrogate pair');
 
 /** A name that a user gives to something. */
 export const givenName = storableString
   .trim()
   .min(1, 'must not be empty')
   .max(MAX_NAME_LENGTH, `must have at most ${MAX_NAME_LENGTH} characters`)
-  .regex(/^\P{Cc}*$/u, 'must not hold control characters')
+  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
   // The same rule in syntax that every JSON Schema validator supports.
   .meta({ pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]*$` });
 

@@ -8,27 +8,29 @@ import { webhookKind } from './monitors.ts';
 export const deliveryLogEntry = z
   .strictObject({
     match_id: matchId,
-    attempt: z.number().int().min(1).describe('1, 2, 3 …, continued by resends.').meta(example(1)),
+    attempt: z.number().int().min(1).describe('1, 2, 3 … Resends continue the count.').meta(example(1)),
     started_at: timestamp,
     duration_ms: count.meta(example(212)),
     webhook_kind: webhookKind,
     host: z.string().describe('Host and port of the webhook.').meta(example('example.com')),
-    status: count.describe("The status of the endpoint's answer; 0 without an answer.").meta(example(503)),
+    status: count.describe("The HTTP status of the endpoint's response; 0: no response.").meta(example(503)),
     error: z
       .string()
       .nullable()
       .describe(
-        'Why the attempt failed; null when it succeeded. `http_status`: the answer was not 2xx. Without an answer: `timeout`, `dns`, `connect`, `tls`, `blocked_address` (not public) or `secret_unreadable`.',
+        'Why the attempt failed; null when it succeeded. `http_status`: the response was not 2xx. Without a response: `timeout`, `dns`, `connect`, `tls`, `blocked_address` (not public) or `secret_unreadable`.',
       )
       .meta(example('http_status')),
     response_excerpt: z
       .string()
       .nullable()
-      .describe('The first 500 characters of the answer.')
+      .describe('The first 500 characters of the response.')
       .meta(example('Back in a minute.')),
     delivery_status: z
       .enum(['pending', 'delivered', 'failed'])
-      .describe("The match's delivery state after the attempt; `pending`: it is retried at `next_attempt_at`."),
+      .describe(
+        'The delivery state of the match after the attempt. `pending`: it will be retried at `next_attempt_at`.',
+      ),
     next_attempt_at: timestamp.nullable(),
   })
   .meta({ id: 'DeliveryLogEntry' });
@@ -39,7 +41,10 @@ export type DeliveryLogEntry = z.infer<typeof deliveryLogEntry>;
 export const deliveryLogPage = z
   .strictObject({
     items: z.array(deliveryLogEntry),
-    after: z.string().nullable().describe('Send it as `after` to get the next, older page; null on the last page.'),
+    after: z
+      .string()
+      .nullable()
+      .describe('Send it as `after` to get the next page of older entries; null on the last page.'),
   })
   .meta({ id: 'DeliveryLogPage' });
 
@@ -52,13 +57,17 @@ export const deliveryLogQuery = z.strictObject({
     .string()
     .min(1, 'must not be empty')
     .optional()
-    .describe('The `after` of the previous page: returns the attempts that follow its last one.'),
-  match: z.string().min(1, 'must not be empty').optional().describe('The id of a match: returns only its attempts.'),
+    .describe('The `after` of the previous page; returns the attempts that follow.'),
+  match: z
+    .string()
+    .min(1, 'must not be empty')
+    .optional()
+    .describe('A match id; returns only the attempts of that match.'),
   status: z
     .enum(['pending', 'delivered', 'failed'])
     .optional()
     .describe(
-      'Only attempts with this `delivery_status`; `pending`: failed and retried. A filtered page may be empty and still have an `after`.',
+      'Only attempts with this `delivery_status`; `pending`: failed and waiting for a retry. A filtered page may be empty and still have an `after`.',
     ),
   since: queryTime.optional().describe('Only attempts that began at this time or later.'),
 });
@@ -73,14 +82,14 @@ export const redeliverBody = z
       .min(1, 'must name at least one match')
       .max(MAX_IDS, `must name at most ${MAX_IDS} matches`)
       .optional()
-      .describe('At most 200 matches of this monitor. Cannot be combined with other fields.'),
+      .describe('Ids of up to 200 matches of this monitor. Cannot be combined with other fields.'),
     status: z
       .enum(['failed', 'skipped', 'delivered', 'pending'])
       .optional()
       .describe(
-        'All matches with this delivery state; by default all but `pending`. `pending`: sends now what waits for a later attempt.',
+        'All matches with this delivery state; by default all except `pending`. `pending`: sends now what is waiting for a retry.',
       ),
-    since: queryTime.optional().describe('All matches recorded at this time or later.'),
+    since: queryTime.optional().describe('Only matches recorded at this time or later.'),
   })
   .superRefine(({ match_ids, status, since }, context) => {
     if (match_ids === undefined && status === undefined && since === undefined) {
@@ -95,13 +104,15 @@ export const redeliverBody = z
 /** Response of POST /v1/monitors/{id}/redeliver. */
 export const redelivery = z
   .strictObject({
-    queued: count.describe('Matches that this request queued; with `status` `pending`, those that it made due.'),
-    more: z.boolean().describe('More matches fit the request: send it again.'),
+    queued: count.describe(
+      'Matches queued by this request; with `status` set to `pending`, matches that are now sent early.',
+    ),
+    more: z.boolean().describe('Whether more matches fit the request. If true, send it again.'),
     reason: z
       .enum(['nothing_fits', 'waiting', 'due'])
       .optional()
       .describe(
-        'Why `queued` is 0. `nothing_fits`: no match fits the request. `waiting`: nothing fits, but matches wait for their next attempt; `status` `pending` sends them now. `due`: what waits is being sent already.',
+        'Why `queued` is 0. `nothing_fits`: no match fits the request. `waiting`: nothing fits, but matches are waiting for their next attempt; set `status` to `pending` to send them now. `due`: the waiting matches are already being sent.',
       ),
   })
   .meta({ id: 'Redelivery' });
@@ -124,32 +135,30 @@ export const eventLogEntry = z
       .describe('As in `webhook-id` and `X-Service-Delivery` of its deliveries.')
       .meta(example('evt_7t2m9qk4x1c8v5n3b6d0')),
     type: z.enum(['monitor.spike', 'monitor.digest']),
-    created_at: timestamp.describe('When it was stored; it is first sent within about a second of that.'),
+    created_at: timestamp.describe('When the event was stored. The first attempt follows within about a second.'),
     delivery_status: z
       .enum(['pending', 'delivered', 'failed', 'skipped'])
       .describe(
-        '`pending`: waiting to be sent or retried; `delivered`; `failed`: failed for good; `skipped`: the monitor had no webhook any more.',
+        '`pending`: waiting to be sent or retried. `delivered`. `failed`: failed permanently. `skipped`: the monitor no longer had a webhook.',
       )
       .meta(example('delivered')),
-    attempts: count.describe('Made so far.'),
+    attempts: count.describe('Attempts made so far.'),
     last_attempt_at: timestamp.nullable(),
     last_status: count
       .nullable()
-      .describe(
-        'The status that the endpoint answered to the last attempt; 0 without an answer, null without an attempt.',
-      )
+      .describe('The HTTP status of the response to the last attempt. 0: no response. null: no attempt yet.')
       .meta(example(204)),
     last_error: z
       .string()
       .nullable()
-      .describe('Why the last attempt failed, in the words of the log of deliveries; null when it succeeded.'),
+      .describe('Why the last attempt failed, with the values of the delivery log; null when it succeeded.'),
     next_attempt_at: timestamp.nullable().meta(example(null)),
     delivered_at: timestamp.nullable(),
-    spike: spike.optional().describe('Of `monitor.spike`: the spike as it is sent.'),
+    spike: spike.optional().describe('Only for `monitor.spike`: the spike, as it is sent.'),
     digest: digestRange
       .optional()
       .describe(
-        'Of `monitor.digest`. `count`: its matches. `after`: the match before the first one, null when there is none. `until`: its last match. Matches between them that were suppressed or backfilled are not part of it.',
+        'Only for `monitor.digest`. `count`: the number of its matches. `after`: the match before the first one, null when there is none. `until`: the last match. Suppressed and backfilled matches in this range are not part of it.',
       ),
   })
   .meta({ id: 'EventLogEntry' });
@@ -160,7 +169,10 @@ export type EventLogEntry = z.infer<typeof eventLogEntry>;
 export const eventLogPage = z
   .strictObject({
     items: z.array(eventLogEntry),
-    after: z.string().nullable().describe('Send it as `after` to get the next, older page; null on the last page.'),
+    after: z
+      .string()
+      .nullable()
+      .describe('Send it as `after` to get the next page of older entries; null on the last page.'),
   })
   .meta({ id: 'EventLogPage' });
 
@@ -172,14 +184,14 @@ export const eventLogQuery = z.strictObject({
   after: storableString
     .min(1, 'must not be empty')
     .optional()
-    .describe('The `after` of the previous page: returns the events before its last one.'),
+    .describe('The `after` of the previous page; returns older events.'),
 });
 
 /** Response of POST /v1/monitors/{id}/test. */
 export const testDelivery = z
   .strictObject({
-    delivered: z.boolean().describe('Whether the endpoint answered 2xx.').meta(example(true)),
-    status: count.describe('The status of its answer; 0 without an answer.').meta(example(204)),
+    delivered: z.boolean().describe('Whether the endpoint responded with 2xx.').meta(example(true)),
+    status: count.describe('The HTTP status of the response; 0: no response.').meta(example(204)),
     error: z
       .enum([
         'timeout',
@@ -194,7 +206,7 @@ export const testDelivery = z
       ])
       .nullable()
       .describe(
-        'Why it failed, in the words of the log of deliveries; null: it succeeded. `http_status`: the answer was not 2xx; `redirect`: redirects are not followed; `local`: a problem on our side prevented sending; `secret_unreadable`: the operator must restore a key.',
+        'Why it failed, with the values of the delivery log; null when it succeeded. `http_status`: the response was not 2xx. `redirect`: redirects are not followed. `local`: a problem on our side prevented sending. `secret_unreadable`: the operator must restore a key.',
       )
       .meta(example(null)),
   })

@@ -16,12 +16,12 @@ export const matchPageQuery = z.strictObject({
     .string()
     .min(1, 'must not be empty')
     .optional()
-    .describe('With `order=oldest`: the id of a match; returns the matches after it.'),
+    .describe('With `order=oldest`: a match id; returns the matches after it.'),
   before: z
     .string()
     .min(1, 'must not be empty')
     .optional()
-    .describe('With `order=newest`: the id of a match; returns the matches before it.'),
+    .describe('With `order=newest`: a match id; returns the matches before it.'),
   since: queryTime
     .optional()
     .describe('Only matches recorded (`created_at`) at this time or later. A filtered page may be empty.'),
@@ -30,8 +30,10 @@ export const matchPageQuery = z.strictObject({
     .min(1, 'must not be empty')
     .max(MAX_KEYWORD_LENGTH, 'is too long')
     .optional()
-    .describe('Only matches with this text among their `matched_terms`, exactly as written there.'),
-  subreddit: communityName.optional().describe('Only matches in this community, with or without `r/`, in any case.'),
+    .describe('Only matches that have exactly this text in `matched_terms`.'),
+  subreddit: communityName
+    .optional()
+    .describe('Only matches in this community, with or without `r/`; case does not matter.'),
   limit: queryInteger(1, 200).default(100).describe('Matches per page.'),
 });
 
@@ -44,7 +46,7 @@ export const liveTailQuery = z.strictObject({
     .min(1, 'must not be empty')
     .optional()
     .describe(
-      'The id of a match: the stream starts with the match after it. Without it, the stream starts with the next recorded match. `Last-Event-ID` takes precedence.',
+      'A match id: the stream starts after this match. By default, it starts with the next recorded match. `Last-Event-ID` takes precedence.',
     ),
 });
 
@@ -59,8 +61,8 @@ const feedUrl = (ending: string) =>
 /** Response of POST /v1/monitors/{id}/feed-token. */
 export const feedAddresses = z
   .strictObject({
-    atom_url: feedUrl('atom').describe('The feed in Atom (RFC 4287). Whoever has the address can read the matches.'),
-    json_url: feedUrl('json').describe('The same as JSON Feed 1.1.'),
+    atom_url: feedUrl('atom').describe('The feed in Atom (RFC 4287). Anyone who has the URL can read the matches.'),
+    json_url: feedUrl('json').describe('The same feed as JSON Feed 1.1.'),
   })
   .meta({ id: 'FeedAddresses' });
 
@@ -102,7 +104,7 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 /** Query of GET /v1/monitors/{id}/matches/export. The service checks that the times fit together. */
 export const matchExportQuery = z.strictObject({
-  format: z.enum(EXPORT_FORMATS).describe('The form of the file.'),
+  format: z.enum(EXPORT_FORMATS).describe('The file format.'),
   from: queryTime.optional().describe('Only matches recorded (`created_at`) at this time or later.'),
   to: queryTime.optional().describe('Only matches recorded before this time.'),
 });

@@ -15,14 +15,16 @@ export const monitorTerm = z
       minLength: 1,
       maxLength: 100,
       description:
-        'Searched like a keyword: a word, a phrase, or Chinese, Japanese or Korean text. One emoji, or two or more characters.',
+        'A word, a phrase, or Chinese, Japanese or Korean text, matched like a keyword. At least two characters, or one emoji.',
     }),
     prefix: z
       .boolean()
       .optional()
-      .describe('true: also matches longer words that begin so. `text` is then one word with at least 3 letters.'),
-    case_sensitive: z.boolean().optional().describe('true: letters are compared as written.'),
-    in: z.array(searchedText).optional().describe('Where it counts, instead of `match_in`.'),
+      .describe(
+        'true: also matches longer words that begin with `text`, which must then be one word of at least 3 letters.',
+      ),
+    case_sensitive: z.boolean().optional().describe('true: case-sensitive.'),
+    in: z.array(searchedText).optional().describe('Where this term counts. Overrides `match_in`.'),
   })
   .meta({ id: 'MonitorTerm' });
 
@@ -40,28 +42,29 @@ const languages = z.array(storableString.meta({ pattern: '^([a-z]{2}|und)$' })).
 /** What the members of a rule mean, in requests as in responses. */
 const MEANING = {
   keywords:
-    'An item matches when it contains one of these. They match whole words in any case; several words form a phrase; Chinese, Japanese and Korean terms match anywhere. Each has two or more characters or is one emoji. At least one, unless there are `terms`.',
+    'An item matches when it contains one of these. They match whole words and ignore case; several words form a phrase; Chinese, Japanese and Korean terms match anywhere. Each has at least two characters, or is one emoji. At least one is required, unless there are `terms`.',
   exclude: 'An item that contains one of these does not match.',
-  subreddits: 'Communities to watch, with or without `r/`; empty: the whole forum.',
+  subreddits: 'Communities to watch, with or without `r/`. Empty: the whole forum.',
   posts: 'Whether posts are matched, by title and text.',
   comments: 'Whether comments are matched, by text.',
   nsfw: 'Whether NSFW items can match.',
   terms:
-    'Keywords with conditions: an item matches when it contains one of these or of `keywords`. At most 20 together with them.',
-  require: 'Groups of terms: an item must contain one of each group as well. Strings are terms without conditions.',
+    'Keywords with conditions: an item matches when it contains one of these or of `keywords`. At most 20, including `keywords`.',
+  require:
+    'Groups of terms: an item must also contain at least one term of each group. Strings are terms without conditions.',
   match_in:
-    'Where keywords, `terms` and `require` count: in the `title` of posts, in the `body` of posts and comments, in the `post_title` of comments. By default `title` and `body`. `exclude` is not limited by it.',
-  exclude_subreddits: 'Communities that are not watched, with or without `r/`.',
-  authors: 'Only posts and comments of these accounts, with or without `u/`, in any case.',
-  exclude_authors: 'No posts and comments of these accounts, with or without `u/`, in any case.',
+    'Where keywords, `terms` and `require` count: in the `title` of posts, the `body` of posts and comments, or the `post_title` of comments. Default: `title` and `body`. Does not limit `exclude`.',
+  exclude_subreddits: 'Communities to leave out, with or without `r/`.',
+  authors: 'Only posts and comments by these accounts, with or without `u/`; case does not matter.',
+  exclude_authors: 'No posts or comments by these accounts, with or without `u/`; case does not matter.',
   languages:
-    'Only posts and comments in these languages: ISO 639-1 codes, and `und` for those whose language is not decided because they are short or mixed.',
+    'Only posts and comments in these languages: ISO 639-1 codes, and `und` for texts that are too short or too mixed to decide.',
   thread_once:
-    'At most one match a thread and day (UTC). Further ones are stored as suppressed, with `suppressed_reason`. Matches from before it was switched on do not count: on that day a thread may have one more.',
+    'At most one match per thread and day (UTC). Further matches are stored as suppressed, with `suppressed_reason`. Matches from before it was switched on do not count, so on that day a thread may have one more.',
   spike_webhook:
-    'true: an hour with far more matches than usual is sent to the webhook as one `monitor.spike` event. It needs a `webhook_url`, and removing that switches it off. false when absent.',
+    'true: an hour with far more matches than usual is sent to the webhook as a `monitor.spike` event. Requires a `webhook_url`; removing that switches it off. Default: false.',
   digest:
-    'Sends matches together instead of one by one, each full hour or each midnight (UTC): as one `monitor.digest` event to the webhook, or by mail to the address of the account when the monitor has none; an account without an address that mail can be sent to needs a `webhook_url`. At most 100 matches each; nothing is sent without matches.',
+    'Sends matches together instead of one by one, every full hour or every midnight (UTC): as a `monitor.digest` event to the webhook or, without a webhook, by mail to the address of the account. If no mail can be sent to that address, a `webhook_url` is required. A digest has at most 100 matches; without matches, nothing is sent.',
 };
 
 /** Members of a monitor in responses: absent when they are not used. */
@@ -113,7 +116,7 @@ export const parseQueryBody = z
   .strictObject({
     query: z.string().meta({
       maxLength: 50_000,
-      description: 'A rule in its textual form, such as `rust OR "memory safety" sub:-rustjerk author:-automod`.',
+      description: 'A rule written as text, such as `rust OR "memory safety" sub:-rustjerk author:-automod`.',
       ...example('rust OR "memory safety" OR title:hiring* sub:-rustjerk author:-automod'),
     }),
   })
@@ -167,16 +170,10 @@ export const monitor = z
     exclude: z.array(z.string()).meta(example(['giveaway'])),
     subreddits: z
       .array(z.string())
-      .describe('Without `r/`; empty: the whole forum.')
+      .describe('Without `r/`. Empty: the whole forum.')
       .meta(example(['Coffee', 'espresso'])),
-    include_posts: z
-      .boolean()
-      .describe('Can be sent to create and update under this name or as `posts`.')
-      .meta(example(true)),
-    include_comments: z
-      .boolean()
-      .describe('Can be sent to create and update under this name or as `comments`.')
-      .meta(example(true)),
+    include_posts: z.boolean().describe('In requests, you can use this name or `posts`.').meta(example(true)),
+    include_comments: z.boolean().describe('In requests, you can use this name or `comments`.').meta(example(true)),
     nsfw: z.boolean(),
     ...refinementFields,
     webhook_url: z
@@ -186,12 +183,12 @@ export const monitor = z
       .meta(example('https://example.com/hooks/forum')),
     webhook_kind: webhookKind.nullable(),
     ...optionFields,
-    status: monitorStatus.describe('`paused_balance`: stopped because the balance did not cover the next 24 hours.'),
+    status: monitorStatus.describe('`paused_balance`: paused because the balance did not cover the next 24 hours.'),
     webhook_failing: z
       .boolean()
-      .describe('50 deliveries in a row failed. Cleared by a successful test delivery and by a new `webhook_url`.'),
+      .describe('true: 50 deliveries in a row failed. Cleared by a successful test delivery or a new `webhook_url`.'),
     next_charge_at: timestamp
-      .describe('When the next 24 hours are charged if the monitor is still running.')
+      .describe('When the next 24 hours are charged, if the monitor is still running.')
       .meta(example('2026-03-05T10:00:00.000Z')),
     last_match_at: timestamp.nullable(),
     created_at: timestamp,
@@ -206,16 +203,16 @@ const rare = count.meta(example(0));
 
 export const monitorStats = z
   .strictObject({
-    matches_today: count.describe('Since 00:00 UTC, without suppressed matches.').meta(example(42)),
+    matches_today: count.describe('Matches since 00:00 UTC, without suppressed ones.').meta(example(42)),
     suppressed_today: rare.describe(
-      'Beyond the daily cap, or repeated in a thread (`thread_once`): stored but not sent. At most 10,000 a day unless the installation sets another limit.',
+      'Matches since 00:00 UTC that are stored but not sent, because they are beyond the daily cap or repeated in a thread (`thread_once`). At most 10,000 a day, unless the installation sets another limit.',
     ),
     suppressed_not_stored: rare.describe(
-      "Today's matches beyond the 10,000 suppressed ones that are stored: only counted. Approximate: an item that is processed twice counts twice.",
+      'Matches since 00:00 UTC beyond the 10,000 suppressed ones, which are counted but not stored. Approximate: an item that is processed twice counts twice.',
     ),
-    matches_7d: count.describe('Today and the previous six days.').meta(example(240)),
+    matches_7d: count.describe('Matches of today and the previous six days.').meta(example(240)),
     delivery_failures_24h: rare.describe(
-      'Deliveries that failed for good in the last 24 hours: after the last retry, or at once when the endpoint refused. While an endpoint is down, see `delivery`.',
+      'Deliveries that failed permanently in the last 24 hours: after the last retry, or immediately when the endpoint refused them. While an endpoint is down, see `delivery`.',
     ),
     last_match_at: timestamp.nullable(),
   })
@@ -229,26 +226,28 @@ export const monitorDelivery = z
     state: z
       .enum(['ok', 'retrying', 'failing', 'none'])
       .describe(
-        '`none`: the monitor has no webhook. `failing`: `webhook_failing` is set, or the last attempt failed and a match has waited for more than 10 minutes. `retrying`: the last attempt failed. `ok`: anything else.',
+        '`none`: the monitor has no webhook. `failing`: `webhook_failing` is set, or the last attempt failed and a match has been waiting for more than 10 minutes. `retrying`: the last attempt failed. `ok`: anything else.',
       ),
-    pending: rare.max(1_000).describe('Matches that wait for their delivery or for a retry. Counted up to 1,000.'),
+    pending: rare.max(1_000).describe('Matches that are waiting for delivery or a retry. Counted up to 1,000.'),
     oldest_pending_at: timestamp
       .nullable()
-      .describe('Since when the match that waits longest has waited, since it was recorded or resent; null: none.')
+      .describe('Since when the longest-waiting match has been waiting: when it was recorded or resent. null: none.')
       .meta(example(null)),
     last_status: count
       .nullable()
-      .describe('What the endpoint answered the last attempt; 0: nothing; null: no attempt in the last 30 days.')
+      .describe(
+        'The HTTP status of the response to the last attempt. 0: no response. null: no attempt in the last 30 days.',
+      )
       .meta(example(204)),
     last_error: z
       .string()
       .nullable()
-      .describe('Why the last attempt failed, as in the log of deliveries; null: it succeeded, or there was none.'),
+      .describe('Why the last attempt failed, as in the delivery log. null: it succeeded, or there was none.'),
     last_attempt_at: timestamp.nullable().describe('When the last attempt began.'),
-    last_delivered_at: timestamp.nullable().describe('When an attempt last succeeded; null: not in the last 30 days.'),
+    last_delivered_at: timestamp.nullable().describe('When an attempt last succeeded. null: not in the last 30 days.'),
     attempt_failures_24h: rare
       .max(10_000)
-      .describe('Attempts of the last 24 hours that failed, whether or not they are retried. Counted up to 10,000.'),
+      .describe('Attempts that failed in the last 24 hours, whether or not they are retried. Counted up to 10,000.'),
   })
   .meta({ id: 'MonitorDelivery' });
 
@@ -259,7 +258,7 @@ export const ruleWarning = z
   .strictObject({
     field: z
       .string()
-      .describe('Where it is in the monitor of this answer: `keywords[2]`, counting from 0.')
+      .describe('Where the term is in the monitor of this response: `keywords[2]`, counting from 0.')
       .meta(example('keywords[0]')),
     code: z
       .enum([
@@ -273,7 +272,7 @@ export const ruleWarning = z
         'common_word',
       ])
       .describe(
-        '`keyword_excluded`: an excluded term is part of the keyword, so it never matches. `nothing_watched`: neither posts nor comments. `text_not_watched`: it counts only in texts that the watched kinds do not have. `search_operator` (`rust OR go`), `field_prefix` (`title:rust`), `wildcard` (`rust*`): searched for as written; `require`, `terms` and `exclude` say what such syntax would. `quotes_ignored`: quotes around a phrase. `common_word`: in very many items; for monitors without `subreddits`. Later versions may have further codes.',
+        '`keyword_excluded`: an excluded term is part of the keyword, so it never matches. `nothing_watched`: neither posts nor comments are watched. `text_not_watched`: the term counts only in texts that the watched kinds do not have. `search_operator` (`rust OR go`), `field_prefix` (`title:rust`), `wildcard` (`rust*`): the term is searched for literally; use `require`, `terms` and `exclude` instead. `quotes_ignored`: the quotes around a phrase have no effect. `common_word`: the term is in very many items; only for monitors without `subreddits`. Later versions may add codes.',
       )
       .meta(example('keyword_excluded')),
     message: z
@@ -291,11 +290,11 @@ const warnings = z
   .array(ruleWarning)
   .min(1)
   .optional()
-  .describe('What the rule may not mean, or why it cannot match; absent when there is nothing to point out.');
+  .describe('Where the rule may not do what you mean, or cannot match. Absent when there is nothing to point out.');
 
 const secret = z
   .string()
-  .describe('Signs deliveries to generic webhooks. Shown only this once.')
+  .describe('Signs deliveries to generic webhooks. Shown only once.')
   .meta(example('whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGU='));
 
 /** Response of POST /v1/monitors. The secret appears only here. */
@@ -321,9 +320,9 @@ export const updatedMonitor = z
 export const monitorList = z
   .strictObject({
     items: z.array(monitor),
-    limit: count.describe('Monitors that the plan allows.').meta(example(10)),
-    used: count.describe('Monitors that the account has.'),
-    daily_match_cap: count.describe('Matches that are sent per monitor and day (UTC).').meta(example(1_000)),
+    limit: count.describe('How many monitors the plan allows.').meta(example(10)),
+    used: count.describe('How many monitors the account has.'),
+    daily_match_cap: count.describe('How many matches are sent per monitor and day (UTC).').meta(example(1_000)),
   })
   .meta({ id: 'MonitorList' });
 
@@ -340,7 +339,7 @@ export const monitorPaused = z.strictObject({ status: z.literal('paused') }).met
 const terms = z.array(plainTerm).meta({ maxItems: 20 });
 const communities = z.array(storableString).meta({ maxItems: 50, description: MEANING.subreddits });
 const NAME_MEANING = 'A name of your choice.';
-const WEBHOOK_URL = 'Where matches are sent: an `https://` URL with a public address.';
+const WEBHOOK_URL = 'Where matches are sent: an `https://` URL that resolves to a public address.';
 
 /** Responses have `include_posts`; requests may use that name or `posts`. Where both are given, they must agree. */
 interface Kinds {
@@ -354,20 +353,20 @@ function checkKinds(given: Kinds, context: z.RefinementCtx): void {
   for (const kind of ['posts', 'comments'] as const) {
     const [plain, included] = [given[kind], given[`include_${kind}`]];
     if (plain === undefined || included === undefined || plain === included) continue;
-    const message = `must equal ${kind}, which means the same; send one of them`;
+    const message = `must equal ${kind}, which means the same; send only one of them`;
     context.addIssue({ code: 'custom', path: [`include_${kind}`], message });
   }
 }
 
 const included = (name: string) =>
-  flag.describe(`The same as \`${name}\`, by the name that answers have. When both are sent, they must be equal.`);
+  flag.describe(`The same as \`${name}\`, by its name in responses. If both are sent, they must be equal.`);
 const kinds = {
   posts: flag.describe(MEANING.posts),
   comments: flag.describe(MEANING.comments),
   include_posts: included('posts'),
   include_comments: included('comments'),
 };
-const webhookKindMeaning = 'The kind of webhook; detected from the URL when absent.';
+const webhookKindMeaning = 'The kind of webhook. Default: detected from the URL.';
 
 const newSettings = {
   name: givenName.describe(NAME_MEANING),
@@ -439,8 +438,12 @@ export const patchMonitorBody = z
     ...kinds,
     nsfw: z.boolean().optional().describe(MEANING.nsfw),
     ...refinementChanges,
-    webhook_url: storableString.trim().nullable().optional().describe(`${WEBHOOK_URL} null or empty: no webhook.`),
-    webhook_kind: webhookKind.nullable().optional().describe(`${webhookKindMeaning} null: detected again.`),
+    webhook_url: storableString
+      .trim()
+      .nullable()
+      .optional()
+      .describe(`${WEBHOOK_URL} null or an empty string removes the webhook.`),
+    webhook_kind: webhookKind.nullable().optional().describe(`${webhookKindMeaning} null: detect it again.`),
     ...optionChanges,
   })
   .superRefine(checkKinds)
@@ -455,7 +458,7 @@ export const patchMonitorBody = z
   });
 
 export const muteKind = z.enum(['subreddit', 'author', 'thread']).meta({
-  description: 'What is muted: a community, an account, or a post with its comments.',
+  description: 'What to mute: a community, an account, or a post with its comments.',
 });
 export type MuteKind = z.infer<typeof muteKind>;
 
@@ -466,7 +469,7 @@ export const monitorMute = z
     kind: muteKind,
     value: z
       .string()
-      .describe('As it is compared: a name in lower case without `r/` or `u/`, or the id of a post with `t3_`.')
+      .describe('The normalized value: a lower-case name without `r/` or `u/`, or a post id with `t3_`.')
       .meta(example('coffeeswap')),
     created_at: timestamp,
   })
@@ -478,7 +481,7 @@ export type MonitorMute = z.infer<typeof monitorMute>;
 export const muteList = z
   .strictObject({
     items: z.array(monitorMute).describe('Oldest first.'),
-    limit: count.describe('How many mutes a monitor may have.').meta(example(500)),
+    limit: count.describe('How many mutes a monitor can have.').meta(example(500)),
   })
   .meta({ id: 'MuteList' });
 
@@ -493,7 +496,7 @@ export const createMuteBody = z
   .strictObject({
     kind: muteKind,
     value: storableString.describe(
-      'A community with or without `r/`, an account with or without `u/`, or the id of a post with or without `t3_`; or the URL of any of them.',
+      'A community (with or without `r/`), an account (with or without `u/`), a post id (with or without `t3_`), or the URL of any of these.',
     ),
   })
   .meta({ id: 'CreateMute', ...example({ kind: 'subreddit', value: 'r/CoffeeSwap' }) });

@@ -19,7 +19,7 @@ const flag = z
   .meta({ type: 'boolean' });
 const nsfw = flag
   .default(false)
-  .describe('Whether NSFW items are included. Without them, `filtered_nsfw` counts the omitted ones.');
+  .describe('Whether to include NSFW items. If not, `filtered_nsfw` counts the omitted ones.');
 const after = z
   .string()
   .regex(/^t[1-6]_[0-9A-Za-z]{1,13}$/, 'must be the "after" of a page')
@@ -29,23 +29,23 @@ const WINDOWS = ['hour', 'day', 'week', 'month', 'year', 'all'] as const;
 const window = z.enum(WINDOWS);
 /** Only the sorts `top` and `controversial` use a window of time. */
 const windowOfSort = (byDefault: (typeof WINDOWS)[number]) =>
-  window.optional().describe(`Window of time for \`sort=top\` and \`controversial\`; \`${byDefault}\` when absent.`);
-const searchWindow = window.optional().describe('How old results may be; `all` when absent.');
+  window.optional().describe(`Time window for \`sort=top\` and \`controversial\`. Default: \`${byDefault}\`.`);
+const searchWindow = window.optional().describe('How old results may be. Default: `all`.');
 
 const sub = communityName;
 const name = z
   .string()
   .trim()
-  .regex(/^[\w-]{3,20}$/, 'must have 3 to 20 letters, digits, underscores or dashes')
+  .regex(/^[\w-]{3,20}$/, 'must be 3 to 20 letters, digits, underscores or dashes')
   .describe('A user, without `u/`.');
 const page = { limit, after, nsfw };
 
 const url = required
   .optional()
   .describe(
-    'URL of a post on any host of the forum, a short or share link, a fullname (`t3_…`) or an id. `url` or `id` is required.',
+    'The URL of a post on any host of the forum, a short or share link, a fullname (`t3_…`) or an id. `url` or `id` is required.',
   );
-const id = required.optional().describe('Means the same as `url`. Both may be given when they name the same post.');
+const id = required.optional().describe('Same as `url`. You can send both if they name the same post.');
 
 export const postQuery = z
   .strictObject({
@@ -58,9 +58,9 @@ export const postQuery = z
       .meta({ type: 'string', pattern: '^(?:t1_)?[0-9A-Za-z]{1,13}$' })
       .optional()
       .describe(
-        'Id of a comment to focus: its ancestors and its direct replies are returned. A permalink in `url` does the same.',
+        'The id of a comment to focus on: returns its ancestors and direct replies. A comment permalink in `url` does the same.',
       ),
-    context: queryInteger(0, 8).default(3).describe('How many levels above the focused comment are returned.'),
+    context: queryInteger(0, 8).default(3).describe('How many levels of ancestors of the focused comment to return.'),
     max_comments: queryInteger(0, 2000)
       .default(200)
       .describe('Maximum number of comments to return; 0 returns only the post.'),
@@ -92,26 +92,26 @@ export const thingsQuery = z.strictObject({
     .meta({
       minItems: 1,
       description:
-        'Fullnames (`t1_…`, `t3_…`), ids of posts, or URLs, separated by commas; at most 5 of them share links.',
+        'Fullnames (`t1_…`, `t3_…`), post ids or URLs, separated by commas. At most 5 of them can be share links.',
     }),
 });
 
 export const subredditQuery = z.strictObject({
   sub,
-  sort: z.enum(['hot', 'new', 'top', 'rising', 'controversial']).default('hot').describe('Order of the posts.'),
+  sort: z.enum(['hot', 'new', 'top', 'rising', 'controversial']).default('hot').describe('The order of the posts.'),
   t: windowOfSort('day'),
   ...page,
 });
 export const subredditAboutQuery = z.strictObject({ sub });
 export const subredditCommentsQuery = z.strictObject({ sub, ...page });
 export const subredditsQuery = z.strictObject({
-  sort: z.enum(['popular', 'new']).default('popular').describe('Order of the communities.'),
+  sort: z.enum(['popular', 'new']).default('popular').describe('The order of the communities.'),
   ...page,
 });
 export const userQuery = z.strictObject({ name });
 export const userItemsQuery = z.strictObject({
   name,
-  sort: z.enum(['new', 'hot', 'top', 'controversial']).default('new').describe('Order of the items.'),
+  sort: z.enum(['new', 'hot', 'top', 'controversial']).default('new').describe('The order of the items.'),
   t: windowOfSort('all'),
   ...page,
 });
@@ -121,8 +121,8 @@ const searchText = (maxLength: number) =>
   z
     .string()
     .trim()
-    .refine((q) => q !== '' && Array.from(q).length <= maxLength, `must have 1 to ${maxLength} characters`)
-    .refine((q) => q.isWellFormed() && !q.includes('\0'), 'holds a NUL or half of a surrogate pair')
+    .refine((q) => q !== '' && Array.from(q).length <= maxLength, `must be 1 to ${maxLength} characters`)
+    .refine((q) => q.isWellFormed() && !q.includes('\0'), 'must not contain NUL or half of a surrogate pair')
     .meta({ minLength: 1, maxLength: maxLength });
 
 export const searchQuery = z.strictObject({
@@ -130,21 +130,21 @@ export const searchQuery = z.strictObject({
     'What to search for. For posts in the forum\'s own syntax: `"a phrase"`, `author:name`, `self:yes` …',
   ),
   type: z.enum(['post', 'subreddit', 'user']).default('post').describe('What to search.'),
-  sub: sub.optional().describe('Only posts of this community, with or without `r/`.'),
+  sub: sub.optional().describe('Only posts in this community, with or without `r/`.'),
   sort: z
     .enum(['relevance', 'new', 'top', 'comments'])
     .default('relevance')
-    .describe('Order of posts; other types have one order.'),
+    .describe('The order of posts. Other types have a fixed order.'),
   t: searchWindow,
   ...page,
 });
 export const commentSearchQuery = z.strictObject({
-  q: searchText(500).describe('Words and `"quoted phrases"`, all of which must occur; at least one letter or digit.'),
+  q: searchText(500).describe('Words and `"quoted phrases"`, all of which must occur. At least one letter or digit.'),
   sub: sub.optional().describe('Only comments in this community, with or without `r/`.'),
   sort: z
     .enum(['relevance', 'new', 'top'])
     .default('relevance')
-    .describe('Order of the comments; `top` puts the 100 most relevant ones in the order of their scores.'),
+    .describe('The order of the comments. `top` orders the 100 most relevant ones by score.'),
   t: searchWindow,
   after,
   nsfw,
@@ -218,19 +218,23 @@ export const forumUser = z
 export type ForumUser = z.infer<typeof forumUser>;
 
 const envelope = {
-  query: z.string().nullable().describe('The search query; null without one.'),
+  query: z.string().nullable().describe('The search query; null when there is none.'),
   sort: z.string().describe('The order of the items.').meta(example('new')),
   count: count.describe('The number of items on this page.'),
   after: z.string().nullable().describe('Send it as `after` to get the next page; null on the last page.'),
-  filtered_nsfw: count.describe('Items left out of this page because they are NSFW.').meta(example(0)),
+  filtered_nsfw: count.describe('How many items were omitted from this page because they are NSFW.').meta(example(0)),
   degraded: z
     .boolean()
     .describe(
-      'The forum could not be reached, and this is an older copy; or items that could not be read are left out.',
+      'true: the forum could not be reached and this is an older copy, or items that could not be read are omitted.',
     ),
 };
 const within = {
-  subreddit: z.string().nullable().describe('The community of the request; null without one.').meta(example('Coffee')),
+  subreddit: z
+    .string()
+    .nullable()
+    .describe('The requested community; null when there is none.')
+    .meta(example('Coffee')),
 };
 
 export const postListing = z.strictObject({ ...within, ...envelope, items: z.array(post) }).meta({ id: 'Listing' });
@@ -253,7 +257,7 @@ export const thingsResponse = z
     items: z.array(thingItem).describe('In the requested order.'),
     missing: z
       .array(z.string())
-      .describe('Requested items that do not exist, as written in the request.')
+      .describe('The requested items that do not exist, as written in the request.')
       .meta(example(['t3_zzzzzzz'])),
   })
   .meta({ id: 'ThingsResponse' });

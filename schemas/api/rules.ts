@@ -14,7 +14,7 @@ export const explainQuery = z.strictObject({
     .string()
     .min(1, 'must not be empty')
     .max(2_048, 'is too long')
-    .describe('Id of a post (`t3_…`) or comment (`t1_…`), or its URL.'),
+    .describe('The id of a post (`t3_…`) or comment (`t1_…`), or its URL.'),
 });
 
 /** Body of POST /v1/monitors/explain. */
@@ -70,12 +70,12 @@ const nearest = z.strictObject({
 export const explainedTerm = z
   .strictObject({
     term: z.string().meta(example('grinds')),
-    matched: z.boolean().describe('Whether it occurs in a text in which it counts.'),
+    matched: z.boolean().describe('Whether it occurs in a text where it counts.'),
     rule: z
       .enum(['word', 'prefix', 'phrase', 'punctuation', 'characters', 'symbols'])
       .nullable()
       .describe(
-        'How it is searched: as a whole `word`, as the beginning of one (`prefix`), as a `phrase`, with its `punctuation`, by `characters` (scripts without spaces), or as `symbols`. null: it has nothing to search for.',
+        'How it is matched: as a whole `word`, as the beginning of one (`prefix`), as a `phrase`, with its `punctuation`, by `characters` (scripts without spaces), or as `symbols`. null: it contains nothing to match.',
       ),
     positions: z
       .array(position)
@@ -86,7 +86,7 @@ export const explainedTerm = z
     nearest: nearest
       .nullable()
       .describe(
-        'For a term that does not occur: the piece of the texts that is nearest to it, and why it does not count. `case`: other capital letters. `other_text`: a text in which it does not count. `inside_word`: a part of a longer word. `punctuation`: the same words with other symbols. `joined`, `split`: written as one word, or as two. `accents`: other accents. `similar_word`: one letter differs. `apart`: all its words, not together. `some_words`: all but those in `missing`. null: nothing is near.',
+        'For a term that does not occur: the nearest piece of text, and why it does not count. `case`: different capital letters. `other_text`: in a text where the term does not count. `inside_word`: part of a longer word. `punctuation`: the same words with different symbols. `joined`, `split`: written as one word, or as two. `accents`: different accents. `similar_word`: one letter differs. `apart`: all words occur, but not together. `some_words`: all words except those in `missing`. null: nothing is near.',
       )
       .meta(
         example({
@@ -96,7 +96,7 @@ export const explainedTerm = z
           message: '“grind” differs from “grinds” by one letter.',
         }),
       ),
-    same_as: z.string().optional().describe('An earlier term that is equal after folding, which counts instead.'),
+    same_as: z.string().optional().describe('An earlier term that is equivalent and counts instead.'),
   })
   .meta({ id: 'ExplainedTerm' });
 
@@ -160,7 +160,7 @@ const explainedItem = z.strictObject({ thing_id, kind, subreddit, author, title,
 export const ruleExplanation = z
   .strictObject({
     ...verdict,
-    history: z.array(historyEvent).max(0).describe('Empty: a text has none.').meta(example([])),
+    history: z.array(historyEvent).max(0).describe('Empty, because a text has no history.').meta(example([])),
   })
   .meta({ id: 'RuleExplanation' });
 
@@ -171,19 +171,19 @@ export const itemExplanation = z
   .strictObject({
     ...verdict,
     filters: verdict.filters.describe(
-      'Each filter that the rule has, and whether the item passes it; `muted` when the monitor has mutes.',
+      'Each filter that the rule has, and whether the item passes it. Includes `muted` if the monitor has mutes.',
     ),
     matched: z
       .boolean()
       .nullable()
-      .describe("Whether the monitor's rule of now matches it. null: the content is not known."),
+      .describe('Whether the current rule of the monitor matches it. null: the content is not known.'),
     item: explainedItem
       .nullable()
-      .describe('The item as it was first seen, blank when the forum removed it. null: it is not in the archive.'),
+      .describe('The item as it was first seen; blank if the forum removed it. null: it is not in the archive.'),
     history: z
       .array(historyEvent)
       .describe(
-        'What happened to it, oldest first, as far as it is kept (30 days). `not_recorded` has a `reason`: `not_matched` (by the rule of that time), `before_monitor`, `paused`, `paused_balance`, `created_too_early`, `muted`, `over_ceiling` (more suppressed matches than are stored), `under_way` (seen less than a minute ago), `rule_unknown` (the rule of that time is not kept), `content_removed`, `unknown`.',
+        'What happened to the item in the last 30 days, oldest first. `not_recorded` has a `reason`: `not_matched` (by the rule at that time), `before_monitor`, `paused`, `paused_balance`, `created_too_early`, `muted`, `over_ceiling` (more suppressed matches than are stored), `under_way` (seen less than a minute ago, still being processed), `rule_unknown` (the rule at that time is no longer stored), `content_removed`, `unknown`.',
       )
       .meta(
         example([
@@ -192,7 +192,7 @@ export const itemExplanation = z
             event: 'not_recorded',
             at: null,
             reason: 'not_matched',
-            message: 'The rule of that time did not match it.',
+            message: 'The rule at that time did not match it.',
           },
         ]),
       ),
@@ -210,7 +210,7 @@ const days = z
   .min(1)
   .max(MAX_DAYS)
   .default(7)
-  .describe('How many days back, counted from now; the archive holds 30.');
+  .describe('How many days to look back. The archive has 30.');
 
 /** Body of POST /v1/monitors/preview. */
 export const previewBody = z
@@ -254,7 +254,7 @@ export const previewSample = z
     highlights: z
       .array(highlight)
       .describe(
-        'The first place of each matched term, in UTF-16 code units [start, end). `post_title` is `title` of a comment.',
+        'The first position of each matched term, in UTF-16 code units [start, end). For a comment, `post_title` refers to `title`.',
       )
       .meta(example([{ field: 'title', start: 28, end: 40 }])),
   })
@@ -268,21 +268,21 @@ export const suggestion = z
     kind: z
       .enum(['exclude', 'keyword', 'variant', 'subreddit'])
       .describe(
-        '`exclude`, `keyword`: a word that stands out in matches; `variant`: another form of a keyword, which occurs; `subreddit`: a community with many matches.',
+        '`exclude`, `keyword`: a word that stands out in matches. `variant`: another form of a keyword that occurs in items. `subreddit`: a community with many matches.',
       ),
     value: z.string().meta(example('giveaway')),
-    of: z.string().optional().describe('The keyword that a variant is a form of.'),
-    matches: count.describe('Matches with it, of `matches_compared`.').meta(example(21)),
+    of: z.string().optional().describe('For a variant: the keyword that it is a form of.'),
+    matches: count.describe('How many of the `matches_compared` contain it.').meta(example(21)),
     matches_compared: count.meta(example(240)),
-    stream: count.describe('Items with it in a sample of everything, of `stream_compared`.'),
+    stream: count.describe('How many of the `stream_compared` items, a sample of everything, contain it.'),
     stream_compared: count.meta(example(5_000)),
     lift: z
       .number()
       .min(0)
       .nullable()
-      .describe('Its share of the matches divided by its share of the sample; null for variants.')
+      .describe('Its share in the matches divided by its share in the sample; null for variants.')
       .meta(example(437.5)),
-    message: z.string().meta(example('21 of 240 matches contain “giveaway”. Exclude it if they are not meant.')),
+    message: z.string().meta(example('21 of 240 matches contain “giveaway”. Exclude it if you do not want them.')),
   })
   .meta({ id: 'Suggestion' });
 
@@ -297,11 +297,11 @@ export const previewAnswer = z
   .strictObject({
     total: count.meta(example(240)),
     exact: z.boolean().describe('Whether every match of the period was counted.').meta(example(true)),
-    exact_from: timestamp.describe('From here on every match was counted; older ones only as far as they were read.'),
+    exact_from: timestamp.describe('From this time on, every match was counted. Older ones were counted only in part.'),
     archive_from: archiveFrom,
     by_day: z
       .array(z.strictObject({ day: z.iso.date(), count }))
-      .describe('UTC days with matches, by when they were seen, the newest first.')
+      .describe('UTC days with matches, by when they were seen, newest first.')
       .meta(
         example([
           { day: '2026-03-04', count: 90 },
@@ -310,11 +310,11 @@ export const previewAnswer = z
       ),
     by_keyword: z
       .array(z.strictObject({ keyword: z.string(), count }))
-      .describe('The most frequent first. A match with two keywords counts for both.')
+      .describe('Most frequent first. A match with two keywords counts for both.')
       .meta(example([{ keyword: 'french press', count: 240 }])),
     by_subreddit: z
       .array(z.strictObject({ subreddit: z.string(), count }))
-      .describe('The 50 communities with most matches.')
+      .describe('The 50 communities with the most matches.')
       .meta(
         example([
           { subreddit: 'Coffee', count: 200 },
@@ -325,16 +325,16 @@ export const previewAnswer = z
     capped_days: z
       .array(z.iso.date())
       .describe(
-        "UTC days with more matches to be sent than the plan's daily cap. With `thread_once`, a thread counts once a day.",
+        "UTC days on which the plan's daily cap would have been exceeded. With `thread_once`, a thread counts once a day.",
       )
       .meta(example([])),
     credits_per_30_days: count
-      .describe('What a running monitor costs in 30 days, whatever it finds.')
+      .describe('What a running monitor costs in 30 days, however many matches it finds.')
       .meta(example(300)),
     warnings: z.array(ruleWarning).meta(example([])),
     suggestions: z
       .array(suggestion)
-      .describe('What could be added to the rule. Counts decide; each suggestion has its own.'),
+      .describe('What you could add to the rule. Suggestions are based on the counts that they show.'),
   })
   .meta({ id: 'Preview' });
 
@@ -346,12 +346,12 @@ const side = z.strictObject({ total: count, samples: z.array(previewSample) });
 export const diffAnswer = z
   .strictObject({
     gained: side
-      .describe('What the changed rule matches and the present one does not; the newest 20 as samples.')
+      .describe('What the changed rule matches and the current rule does not; the newest 20 as samples.')
       .meta(example({ total: 0, samples: [] })),
-    lost: side.describe('What the present rule matches and the changed one does not.'),
-    kept: z.strictObject({ total: count.meta(example(239)) }).describe('What both match.'),
+    lost: side.describe('What the current rule matches and the changed rule does not.'),
+    kept: z.strictObject({ total: count.meta(example(239)) }).describe('What both rules match.'),
     exact: z.boolean().describe('Whether the whole period was compared.').meta(example(true)),
-    exact_from: timestamp.describe('From here on everything was compared.'),
+    exact_from: timestamp.describe('From this time on, everything was compared.'),
     archive_from: archiveFrom,
   })
   .meta({ id: 'MonitorDiff' });

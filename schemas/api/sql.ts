@@ -14,10 +14,10 @@ export const sqlBody = z
       .string()
       .min(1, 'must not be empty')
       .max(MAX_QUERY, `must have at most ${MAX_QUERY} characters`)
-      .refine((query) => !CONTROL.test(query), 'must not have control characters')
-      .describe('One SELECT statement in the dialect of DuckDB over the tables `matches`, `deliveries` and `monitors`.')
+      .refine((query) => !CONTROL.test(query), 'must not contain control characters')
+      .describe('One SELECT statement in the DuckDB dialect over the tables `matches`, `deliveries` and `monitors`.')
       .meta(example('SELECT subreddit, count(*) AS found FROM matches GROUP BY subreddit ORDER BY found DESC LIMIT 2')),
-    format: z.enum(['json', 'csv', 'parquet']).default('json').describe('The form of the answer.'),
+    format: z.enum(['json', 'csv', 'parquet']).default('json').describe('The format of the response.'),
   })
   .meta({ id: 'SqlQuery' });
 
@@ -26,7 +26,7 @@ export const sqlAnswer = z
   .strictObject({
     columns: z
       .array(z.strictObject({ name: z.string(), type: z.string() }))
-      .describe('Names of the columns, and their types in DuckDB.')
+      .describe('The names of the columns and their DuckDB types.')
       .meta(
         example([
           { name: 'subreddit', type: 'VARCHAR' },

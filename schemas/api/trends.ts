@@ -13,13 +13,13 @@ export const timeseriesQuery = z.strictObject({
       error: 'must be total, keyword, subreddit or keyword_subreddit',
     })
     .default('keyword_subreddit')
-    .describe('What the matches of an interval are counted by.'),
+    .describe('What to count the matches of an interval by.'),
   from: queryTime
     .optional()
     .describe(
-      'Start of the range, cut to its interval. Default: 7 days before `to` for hours, 30 days for days. At most 31 days before `to`.',
+      'Start of the range, rounded down to the interval. Default: 7 days before `to` for hours, 30 days for days. At most 31 days before `to`.',
     ),
-  to: queryTime.optional().describe('End of the range, up to the end of its interval. Default: now.'),
+  to: queryTime.optional().describe('End of the range, rounded up to the interval. Default: now.'),
 });
 
 export const timeseriesItem = z
@@ -29,19 +29,19 @@ export const timeseriesItem = z
       .string()
       .nullable()
       .describe(
-        'Keyword or term as it is written in the monitor; null: all of them, or all that have no items of their own.',
+        'The keyword or term as written in the monitor. null: all of them, or all that have no items of their own.',
       ),
     subreddit: z
       .string()
       .nullable()
-      .describe('Community; null: all of them, or all that have no items of their own.')
+      .describe('The community. null: all of them, or all that have no items of their own.')
       .meta(example('Coffee')),
     count: z
       .number()
       .int()
       .min(1)
       .describe(
-        'Matches. A match counts for each of its keywords, so sums over keywords can be larger than the number of matches.',
+        'The number of matches. A match counts for each of its keywords, so the sum over keywords can exceed the number of matches.',
       )
       .meta(example(48)),
   })
@@ -52,17 +52,17 @@ export const spike = z
     at: timestamp.describe('Start of the hour.'),
     count: count
       .describe(
-        'Matches of the hour, without those of backfills and of items seen more than an hour after their creation.',
+        'Matches in the hour, without backfilled ones and without items first seen more than an hour after their creation.',
       )
       .meta(example(48)),
-    median: z.number().min(0).describe('Median of the same hour on the days before.').meta(example(6)),
+    median: z.number().min(0).describe('The median of the same hour on previous days.').meta(example(6)),
     scale: z
       .number()
       .min(1)
-      .describe('How far the hour usually is from its median: the largest of 1.4826·MAD, √median and 1.')
+      .describe('The usual distance from the median: the largest of 1.4826·MAD, √median and 1.')
       .meta(example(2.97)),
     score: z.number().min(0).describe('(count − median) / scale; at least 5.').meta(example(14.16)),
-    days: z.number().int().min(14).max(28).describe('How many days it was compared with.').meta(example(27)),
+    days: z.number().int().min(14).max(28).describe('How many days the hour was compared with.').meta(example(27)),
   })
   .meta({ id: 'Spike' });
 
@@ -72,16 +72,20 @@ export type SpikeResource = z.infer<typeof spike>;
 export const timeseries = z
   .strictObject({
     interval: z.enum(['hour', 'day']),
-    from: timestamp.describe('Start of the first interval that is answered; later than asked for when `truncated`.'),
+    from: timestamp.describe('Start of the first interval; later than requested when `truncated`.'),
     to: timestamp.describe('End of the last interval.').meta(example('2026-03-04T11:00:00.000Z')),
-    as_of: timestamp.describe('When it was computed. Matches are counted a few seconds after they were recorded.'),
-    items: z.array(timeseriesItem).describe('Counts by interval, ascending, then by count; those of 0 are left out.'),
+    as_of: timestamp.describe(
+      'When the counts were computed. Matches are counted a few seconds after they are recorded.',
+    ),
+    items: z
+      .array(timeseriesItem)
+      .describe('Counts in ascending order of interval, then by count. Counts of 0 are omitted.'),
     truncated: z
       .boolean()
       .describe(
-        'Whether the oldest intervals were left out because of the limit of 10,000 items. Ask for them with `to` set to the `from` of this answer.',
+        'Whether the oldest intervals were omitted because of the limit of 10,000 items. Request them with `to` set to the `from` of this response.',
       ),
-    spikes: z.array(spike).describe('Hours of the range with unusually many matches, ascending.'),
+    spikes: z.array(spike).describe('Hours of the range with unusually many matches, in ascending order.'),
   })
   .meta({ id: 'Timeseries' });
 
@@ -89,7 +93,7 @@ export type Timeseries = z.infer<typeof timeseries>;
 
 /** Query of GET /v1/monitors/{id}/latency. */
 export const latencyQuery = z.strictObject({
-  days: queryInteger(1, 30).default(7).describe('How many days to answer, with today, in UTC.'),
+  days: queryInteger(1, 30).default(7).describe('How many days to return, including today, in UTC.'),
 });
 
 /** Milliseconds, as the quantiles of `count` measurements. */
@@ -103,20 +107,20 @@ export const latencyDay = z
   .strictObject({
     day: z.iso
       .date()
-      .describe('UTC date: of the recording, for `receiver_ms` of the attempt.')
+      .describe('The UTC date of the recording; for `receiver_ms`, of the attempt.')
       .meta(example('2026-03-04')),
     created_to_seen_ms: quantiles
       .nullable()
-      .describe('Milliseconds from the creation on the forum to the first sight, without items of dump files.'),
-    seen_to_recorded_ms: quantiles.nullable().describe('Milliseconds from the first sight to the recorded match.'),
+      .describe('Milliseconds from creation on the forum to first sight, without items from dump files.'),
+    seen_to_recorded_ms: quantiles.nullable().describe('Milliseconds from first sight to the recorded match.'),
     recorded_to_delivered_ms: quantiles
       .nullable()
       .describe(
-        'Milliseconds from the recorded match to the answer of the receiver that took it, the first time, with all retries before.',
+        "Milliseconds from the recorded match to the receiver's first successful response, including all retries before it.",
       ),
     receiver_ms: quantiles
       .nullable()
-      .describe('Milliseconds that the receiver took to answer, of all attempts that it answered.'),
+      .describe('Milliseconds that the receiver took to respond, over all attempts with a response.'),
   })
   .meta({ id: 'LatencyDay' });
 

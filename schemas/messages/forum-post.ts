@@ -35,7 +35,7 @@ export const crosspostOf = z.strictObject({
 /** Of a comment without its replies. */
 export const commentFields = z.strictObject({
   id: bareId.meta(example('k2c9xqa')),
-  parent_id: fullname.describe('The parent: `t3_…` for the post, or `t1_…` for a comment.'),
+  parent_id: fullname.describe('The parent: `t3_…` for a post, or `t1_…` for a comment.'),
   author: author.describe('`[deleted]` when the account or the comment was deleted.').meta(example('slow_drip')),
   body: z
     .string()
@@ -43,8 +43,8 @@ export const commentFields = z.strictObject({
     .meta(example('Coarser. If it takes less than four minutes it will taste sour.')),
   score: z.number().int().meta(example(41)),
   created_at: timestamp,
-  depth: count.describe('The depth; 0: a reply to the post.').meta(example(0)),
-  is_submitter: z.boolean().describe('Whether the author of the post wrote it.'),
+  depth: count.describe('The depth in the tree. 0: a reply to the post.').meta(example(0)),
+  is_submitter: z.boolean().describe('Whether the comment was written by the author of the post.'),
   controversy: count.describe('1: the forum marks it as controversial.').meta(example(0)),
 });
 
@@ -63,18 +63,18 @@ export const comment: z.ZodType<Comment> = commentFields
 export const post = z
   .strictObject({
     id: postId.describe('Without `t3_`.'),
-    name: fullname.describe('The fullname: `t3_` and the id.'),
+    name: fullname.describe('The fullname: `t3_` followed by the id.'),
     domain: z.string().meta(example('self.Coffee')),
     is_self: z.boolean().meta(example(true)),
-    flair: z.string().describe('Empty without one.').meta(example('Question')),
+    flair: z.string().describe('Empty when there is none.').meta(example('Question')),
     spoiler: z.boolean(),
     stickied: z.boolean(),
     locked: z.boolean(),
-    removed: z.boolean().describe('Removed by somebody other than its author.'),
+    removed: z.boolean().describe('true: removed by someone other than its author.'),
     subreddit,
     title,
     author,
-    selftext: body.describe('Markdown; empty for a link.'),
+    selftext: body.describe('Markdown; empty for a link post.'),
     score: z.number().int().meta(example(128)),
     num_comments: count,
     upvote_ratio: z.number().min(0).max(1).describe('0 when the forum does not say.').meta(example(0.97)),
@@ -86,18 +86,18 @@ export const post = z
     media: z
       .array(postMedia)
       .describe(
-        'Pictures and videos. A gallery has one item of type `gallery` per picture, in order. Width and height are 0 when the forum does not say.',
+        'Images and videos. A gallery has one item of type `gallery` per image, in order. Width and height are 0 when the forum does not say.',
       )
       .meta(example([])),
     poll: postPoll
       .nullable()
-      .describe('null without a poll. While a poll is open the forum hides the counts, and they are 0.')
+      .describe('null when there is no poll. While a poll is open, the forum hides the counts, and they are 0.')
       .meta(example(null)),
     crosspost_of: crosspostOf
       .nullable()
-      .describe('The post that this one crossposts; null without one.')
+      .describe('The post that this one crossposts; null when there is none.')
       .meta(example(null)),
-    comments: z.array(comment).describe('The tree of comments. Only `/v1/forum/post` fills it.').meta(example([])),
+    comments: z.array(comment).describe('The comment tree. Filled only by `/v1/forum/post`.').meta(example([])),
   })
   .meta({ id: 'Post' });
 export type Post = z.infer<typeof post>;
@@ -121,7 +121,7 @@ export const discussionGraph = z
       .array(comment)
       .describe('Marked as controversial or with a negative score, without the author of the post.')
       .meta(example([])),
-    total_analyzed: count.describe('The number of comments that were considered.'),
+    total_analyzed: count.describe('How many comments were considered.'),
   })
   .meta({ id: 'DiscussionGraph' });
 export type DiscussionGraph = z.infer<typeof discussionGraph>;
@@ -132,14 +132,14 @@ export type CacheTier = z.infer<typeof cacheTier>;
 
 export const postMeta = z
   .strictObject({
-    comments_returned: count.describe('Comments that were read, even if the format shows only some of them.'),
+    comments_returned: count.describe('How many comments were read, even if the format shows only some of them.'),
     comments_total: count.describe("The forum's count, including deleted and hidden comments."),
     has_more: z.boolean().describe('Whether a larger `max_comments` would return more.'),
     max_comments: count.meta(example(200)),
     credits_used: z.number().int().min(1).meta(example(1)),
     cache: cacheTier.describe('The value of the header `X-Cache-Tier`.'),
     limited_by_balance: z.boolean().describe('Whether the balance covered fewer comments than requested.'),
-    focus_comment_id: bareId.optional().describe('Only when a comment was requested.'),
+    focus_comment_id: bareId.optional().describe('Only present when a comment was requested.'),
   })
   .meta({ id: 'PostMeta' });
 export type PostMeta = z.infer<typeof postMeta>;

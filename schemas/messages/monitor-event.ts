@@ -31,9 +31,9 @@ export const spikeEvent = z
     type: z.literal('monitor.spike'),
     monitor,
     spike: spike.describe(
-      '`at`: the beginning of the hour. `count`: its matches. `expected`: what that hour of the day usually has. `score`: how far above that it is, in scales of the usual differences. `keyword`: absent when all keywords are meant together.',
+      '`at`: the start of the hour. `count`: its matches. `expected`: the usual number for that hour of the day. `score`: how far above the usual number it is, as a multiple of the usual deviation. `keyword`: absent when the spike is about all keywords together.',
     ),
-    sent_at: sentAt.describe('The time of the attempt in Unix seconds.'),
+    sent_at: sentAt.describe('When the attempt was made, in Unix seconds.'),
   })
   .meta({ id: 'SpikeEvent' });
 
@@ -60,9 +60,9 @@ export const digestEvent = z
     type: z.literal('monitor.digest'),
     monitor,
     digest: digest.describe(
-      '`count`: all matches of this digest. `matches`: the first of them, oldest first, as they are now; what the forum removed is blank. `more`: how many are not among them. `url`: the page with all of them, for people who are signed in.',
+      '`count`: the number of matches in this digest. `matches`: the first of them, oldest first, in their current state; what the forum removed is blank. `more`: how many others there are. `url`: the page with all of them, for people who are signed in.',
     ),
-    sent_at: sentAt.describe('The time of the attempt in Unix seconds.'),
+    sent_at: sentAt.describe('When the attempt was made, in Unix seconds.'),
   })
   .meta({ id: 'DigestEvent' });
 
@@ -71,10 +71,10 @@ export type DigestEvent = z.infer<typeof digestEvent>;
 /** Body of a webhook to a generic endpoint, one per match. A repeated delivery has the same match id. */
 export const webhookEvent = z
   .strictObject({
-    type: z.literal('monitor.match').describe('Ignore events of other types: later versions may send them.'),
+    type: z.literal('monitor.match').describe('Ignore events of other types: later versions may add some.'),
     monitor,
-    match: monitorMatch.describe('The match. A repeated delivery has the same `id`.'),
-    sent_at: sentAt.describe('The time of the attempt in Unix seconds.'),
+    match: monitorMatch.describe('The match. Repeated deliveries have the same `id`.'),
+    sent_at: sentAt.describe('When the attempt was made, in Unix seconds.'),
   })
   .meta({ id: 'WebhookEvent' });
 

@@ -65,7 +65,7 @@ export const matchId = z.string().meta(example('mat_3k7m2q9x4t8v_000000000042'))
 /** A match in pages and webhooks. */
 export const monitorMatch = z
   .strictObject({
-    id: matchId.describe('Sorts as text in match order.'),
+    id: matchId.describe('Sorting ids as text gives the order of the matches.'),
     monitor_id: monitorId,
     thing_id,
     kind,
@@ -78,18 +78,18 @@ export const monitorMatch = z
     created_utc,
     matched_terms: z
       .array(z.string())
-      .describe('The keywords and the texts of `terms` that matched, as you wrote them.')
+      .describe('The keywords and texts of `terms` that matched, as you wrote them.')
       .meta(example(['french press'])),
-    suppressed: z.boolean().describe('Beyond the daily cap, or for `suppressed_reason`: stored but not sent.'),
+    suppressed: z.boolean().describe('true: stored but not sent, because of the daily cap or `suppressed_reason`.'),
     suppressed_reason: suppressedReason
       .optional()
       .describe(
-        '`thread_once`: its thread had a match of this monitor that day. Absent when the match is not suppressed, or because of the daily cap.',
+        '`thread_once`: the monitor already had a match in this thread that day. Absent when the match is not suppressed, or is suppressed because of the daily cap.',
       ),
     backfill: z.literal(true).optional().describe('Present when a backfill found the match in the archive.'),
     delivery_status: deliveryStatus
       .describe(
-        '`none`: no webhook, or a backfill that does not deliver; `pending`: waiting to be sent or retried; `delivered`; `failed`: failed for good; `skipped`: will not be sent.',
+        '`none`: no webhook, or a backfill that does not deliver. `pending`: waiting to be sent or retried. `delivered`. `failed`: failed permanently. `skipped`: will not be sent.',
       )
       .meta(example('pending')),
     created_at: timestamp,
@@ -107,9 +107,12 @@ export const matchPage = z
       .string()
       .nullable()
       .describe(
-        'With `order=oldest`: send it as `after` to continue. Only set when there are more matches; a filtered page may be empty and still have it.',
+        'With `order=oldest`: send it as `after` to continue. Set only when there are more matches; a filtered page may be empty and still have it.',
       ),
-    before: z.string().nullable().describe('With `order=newest`: send it as `before` to get the next, older page.'),
+    before: z
+      .string()
+      .nullable()
+      .describe('With `order=newest`: send it as `before` to get the next page of older matches.'),
   })
   .meta({ id: 'MatchPage' });
 

@@ -134,7 +134,7 @@ describe('keys', () => {
       [['account', 'monitors:write'], 'monitors:write'],
     ] as const) {
       const more = await api.call(weak, 'POST', '/v1/account/keys', { name: 'more', scopes });
-      expect([more.status, messageOf(more.body)]).toEqual([403, `scopes: this key does not have ${lacking} itself.`]);
+      expect([more.status, messageOf(more.body)]).toEqual([403, `scopes: this key does not have ${lacking}, so it cannot grant that.`]);
     }
     // The stored answer holds the key.
     const repeated = (key: string) =>
@@ -172,7 +172,7 @@ describe('keys', () => {
       Array.from({ length: 40 }, (_, at) => api.call(apiKey, 'POST', '/v1/account/keys', { name: `key ${at}` })),
     );
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(19);
-    expect(messageOf(replies.find(({ status }) => status === 400)!.body)).toContain('20 keys already');
+    expect(messageOf(replies.find(({ status }) => status === 400)!.body)).toContain('already has 20 keys');
   });
 });
 

@@ -81,9 +81,9 @@ describe('clients with a metadata document', () => {
   });
 
   test.each([
-    ['https://client.example.test', 'must be written https://client.example.test/'],
+    ['https://client.example.test', 'must be written as https://client.example.test/'],
     ['https://client.example.test/a#b', 'must have a path and no fragment'],
-    ['https://client.example.test/a/../b', 'must be written https://client.example.test/b'],
+    ['https://client.example.test/a/../b', 'must be written as https://client.example.test/b'],
     ['https://a:b@client.example.test/a', 'must be a public https URL'],
     [`https://client.example.test/${'a'.repeat(500)}`, 'too long'],
   ])('%s is not a client id', async (id, said) => {
@@ -145,7 +145,7 @@ describe('clients with a metadata document', () => {
     const answers = await Promise.all(ids.map((id, each) => ask(finds[each % 2]!, id, '192.0.2.1')));
     expect(answers.filter((answer) => answer === 'found')).toHaveLength(30);
     const refused = ids[answers.findIndex((answer) => answer !== 'found')]!;
-    expect(answers[ids.indexOf(refused)]).toContain('too many new apps connect from this network');
+    expect(answers[ids.indexOf(refused)]).toContain('too many new apps are connecting from this network');
     expect(at.asked.get(refused)).toBeUndefined();
     const known = ids[answers.indexOf('found')]!;
     for (let each = 0; each < 50; each++) expect(await ask(finds[0], known, '192.0.2.1')).toBe('found');

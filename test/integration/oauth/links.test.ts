@@ -104,7 +104,7 @@ describe('a link', () => {
     expect(titleOf(await asking.open(page.url))).toBe('Enter the code');
     expect(titleOf(await asking.submit('/code', { code: '000000' }))).toBe('Sign in');
     await asking.open(link);
-    expect(problemOn(await asking.submit('/link'))).toContain('was used');
+    expect(problemOn(await asking.submit('/link'))).toContain('was already used');
     expect(titleOf(await asking.open(page.url))).toBe('Sign in');
     // The owner's own authorisation needs no code, once.
     const own = await owner.open(authorizationUrl(at, client, newPkce()));

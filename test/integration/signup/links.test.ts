@@ -90,7 +90,7 @@ describe('the link that is mailed instead', () => {
       expect(await bench.app.verify(token, code)).toMatchObject({ status: 400, code: 'too_many_attempts' });
     }
     await browser.open(link);
-    expect(problemOn(await browser.submit('/link'))).toContain('was used');
+    expect(problemOn(await browser.submit('/link'))).toContain('was already used');
     expect(await signupFaults(bench.db.pool)).toEqual([]);
   });
 

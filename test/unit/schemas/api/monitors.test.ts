@@ -52,7 +52,7 @@ describe.each([
     for (const isWatched of [true, false]) {
       const { error } = parse({ [kind]: isWatched, [`include_${kind}`]: !isWatched });
       expect(error?.issues).toMatchObject([
-        { path: [`include_${kind}`], message: `must equal ${kind}, which means the same; send one of them` },
+        { path: [`include_${kind}`], message: `must equal ${kind}, which means the same; send only one of them` },
       ]);
     }
   });
