@@ -21,17 +21,17 @@ import { ago, checkbox, doneNotice, field, fieldset, number, postButton, time } 
 import { signedOutPage } from './sign-in-router.ts';
 
 const DONE = {
-  notices: 'Your choice of mails was saved.',
-  address: 'The address was changed. Both addresses are told.',
-  ended: 'The session was ended.',
-  others: 'All other sessions were ended.',
+  notices: 'Your mail settings were saved.',
+  address: 'The address was changed. Both addresses get a notice.',
+  ended: 'The session was signed out.',
+  others: 'All other sessions were signed out.',
 };
 
 const NOTICE_WORDS: Readonly<Record<NoticeKind, string>> = {
-  low_balance: 'The credits will last less than three days',
-  monitor_paused: 'A monitor was paused because the credits ran out',
-  webhook_failing: 'A webhook fails: after 10 and at 50 failed deliveries in a row',
-  webhook_recovered: 'A webhook that failed works again',
+  low_balance: 'My credits will last less than three days',
+  monitor_paused: 'A monitor is paused because the credits ran out',
+  webhook_failing: 'A webhook is failing: after 10 and at 50 failed deliveries in a row',
+  webhook_recovered: 'A failing webhook works again',
 };
 
 const HOUR = 3_600;
@@ -55,7 +55,7 @@ export function accountPages(deps: DashboardDeps): PageRoute[] {
     }),
     post('/account/sessions/:id/end', async ({ account, session, id, path }) => {
       const isEnded = SESSION_ID.test(id) && (await endDashboardSession(pool, account.id, id));
-      if (!isEnded) throw new ApiError('not_found', 'There is no such session.');
+      if (!isEnded) throw new ApiError('not_found', 'No such session.');
       return id === session.id
         ? { ...signedOutPage(path('/sign-in')), signedOut: true }
         : { redirect: '/account?done=ended' };
@@ -95,9 +95,9 @@ async function accountPage(
       ${sessionList(request, sessions)}
       <h2>Your data</h2>
       <p>
-        One file with everything that is stored of this account: keys and webhooks without their secrets, monitors,
-        mutes, matches, deliveries, ledger, payments, sessions and programs. Each line is a JSON object with a
-        <code>type</code>, in the form that the API documents; a complete file ends with a line of the type
+        One file with everything that is stored about this account: keys and webhooks without their secrets, monitors,
+        mutes, matches, deliveries, ledger, payments, sessions and connected apps. Each line is a JSON object with a
+        <code>type</code>, as documented in the API reference. A complete file ends with a line of the type
         <code>end</code>.
       </p>
       <p><a class="button quiet" href="${request.path('/account/export')}" download>Download all data</a></p>
@@ -110,12 +110,12 @@ function noticeForm(request: PageRequest, switchedOff: readonly NoticeKind[]): H
   return html`<form method="post" action="${request.path('/account/notices')}" class="narrow">
     ${request.csrfField}
     ${fieldset(
-      'Mail me, at most once a day each, when',
+      'Mail me (at most once a day for each) when',
       NOTICE_KINDS.map((kind) => checkbox('kinds', NOTICE_WORDS[kind], !switchedOff.includes(kind), kind)),
     )}
     <p class="hint">
-      New keys and programs, sessions from new networks, a changed address and the deletion of the account are always
-      mailed.
+      You always get a mail about new keys and apps, sign-ins from new networks, a changed address, and the deletion of
+      the account.
     </p>
     <button>Save</button>
   </form>`;
@@ -127,7 +127,11 @@ async function download(deps: DashboardDeps, request: PageRequest): Promise<Page
   const limit = { name: `dashboard:export:${id}`, maxUses: EXPORTS_PER_HOUR, seconds: HOUR };
   const retryAfter = await takeUse(deps.pool, limit);
   if (retryAfter > 0) {
-    throw new ApiError('rate_limited', `All data can be downloaded ${EXPORTS_PER_HOUR} times an hour.`, { retryAfter });
+    throw new ApiError(
+      'rate_limited',
+      `You can download all data ${EXPORTS_PER_HOUR} times an hour. Try again later.`,
+      { retryAfter },
+    );
   }
   const body = streamed(() => exportAccount(deps, request), STALL_MS);
   return file('application/x-ndjson; charset=utf-8', `forum-monitor-${id}.jsonl`, body);
@@ -135,10 +139,10 @@ async function download(deps: DashboardDeps, request: PageRequest): Promise<Page
 
 function deletionForm(request: PageRequest, typed?: { email: string; problem: string | undefined }): Html {
   return html`<details class="danger" ${typed !== undefined && html`open`}>
-    <summary>Delete this account for good</summary>
-    <p>It takes effect at once and cannot be undone:</p>
+    <summary>Delete this account permanently</summary>
+    <p>This takes effect immediately and cannot be undone:</p>
     <ul>
-      <li>All API keys stop working, and connected programs are refused.</li>
+      <li>All API keys stop working, and connected apps lose access.</li>
       <li>All monitors stop and are deleted, with their matches and webhooks.</li>
       <li>The remaining ${number(request.account.balance)} credits are lost and not refunded.</li>
       <li>The ledger is kept, without your address. This mailbox gets no free credits again.</li>
@@ -166,14 +170,14 @@ async function remove(deps: DashboardDeps, request: PageRequest): Promise<PageRe
     return accountPage(deps, request, { email, problem });
   }
   return {
-    title: 'Your account is deleted',
+    title: 'Your account was deleted',
     signedOut: true,
     content: html`<p>
-        Its keys no longer work, and its monitors have stopped. The data is removed within minutes. A mail to
-        <strong>${request.account.email}</strong> confirms it.
+        Its keys no longer work, and its monitors have stopped. The data is removed within minutes. A confirmation was
+        mailed to <strong>${request.account.email}</strong>.
       </p>
       <p>
-        Thank you for having been here. You can <a href="${request.path('/sign-in')}">open another account</a> at any
+        Thank you for using Forum monitor. You can <a href="${request.path('/sign-in')}">open another account</a> at any
         time.
       </p>`,
   };
@@ -185,7 +189,9 @@ function sessionList(request: PageRequest, sessions: readonly StoredDashboardSes
     </ul>
     ${
       sessions.length > 1 &&
-      html`<p>${postButton(request, { action: '/account/sessions/end-others', label: 'End all other sessions' })}</p>`
+      html`<p>
+        ${postButton(request, { action: '/account/sessions/end-others', label: 'Sign out all other sessions' })}
+      </p>`
     }`;
 }
 
@@ -200,7 +206,7 @@ function sessionItem(request: PageRequest, session: StoredDashboardSession): Htm
     </p>
     ${postButton(request, {
       action: `/account/sessions/${session.id}/end`,
-      label: isThis ? 'Sign out here' : html`End<span class="hidden"> the session of ${browser}</span>`,
+      label: isThis ? 'Sign out here' : html`Sign out<span class="hidden"> ${browser}</span>`,
     })}
   </li>`;
 }
@@ -239,7 +245,7 @@ function addressPage(request: PageRequest, form: { email: string; problem: strin
           autocomplete: 'email',
           required: true,
           problem: form.problem,
-          hint: 'A code is mailed to the old and to the new address. Both are needed.',
+          hint: 'We mail a code to the old address and one to the new address. You need both.',
         })}
         <button>Mail the codes</button>
       </form>
@@ -268,15 +274,16 @@ function codesPage(
     title: 'Enter both codes',
     status: oldProblem === undefined && newProblem === undefined ? 200 : 400,
     content: html`<p>
-        Two mails with a code of six digits each are on their way. They are valid for ${CODE_SECONDS / 60} minutes.
-        Afterwards other sessions end, codes and notices are mailed to the new address only, and API keys still work.
+        Two mails with a 6-digit code each are on their way. The codes are valid for ${CODE_SECONDS / 60} minutes. After
+        the change, other sessions are signed out, and codes and notices go only to the new address. API keys still
+        work.
       </p>
       <form method="post" action="${request.path('/account/address/codes')}" class="narrow">
         ${request.csrfField} ${code('old_code', request.account.email, oldProblem)}
         ${code('new_code', newEmail, newProblem)}
         <button>Change the address</button>
       </form>
-      <p><a href="${request.path('/account/address?again=1')}">Use another address, or get other codes</a></p>
+      <p><a href="${request.path('/account/address?again=1')}">Use another address, or get new codes</a></p>
       ${back(request)}`,
   };
 }

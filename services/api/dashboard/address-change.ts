@@ -34,7 +34,7 @@ export async function requestAddressChange(deps: DashboardDeps, request: PageReq
   const { account, session, clientAddress } = request;
   const { address, domain } = acceptableAddress({ email: given });
   const { id: accountId, email } = account;
-  if (address === email) throw invalidRequest([{ field: 'email', message: 'is the address of this account' }]);
+  if (address === email) throw invalidRequest([{ field: 'email', message: 'is already the address of this account' }]);
   const old = parseEmailAddress(email)?.address;
   // No mail can be sent to the address of the demo account.
   if (old === undefined) throw new ApiError('invalid_email', 'The address of this account cannot be changed.');
@@ -43,7 +43,10 @@ export async function requestAddressChange(deps: DashboardDeps, request: PageReq
     const mailboxHash = createMailboxHash(deps.secretKey)(mailbox);
     await takeCodeLimits(deps.pool, deps.signup, { limits, clientAddress, mailbox, mailboxHash });
     if (await hasTry(deps.pool, mailboxHash)) continue;
-    throw new ApiError('too_many_attempts', 'Too many wrong codes were tried for these addresses. Try again tomorrow.');
+    throw new ApiError(
+      'too_many_attempts',
+      'Too many wrong codes were entered for these addresses. Try again tomorrow.',
+    );
   }
   await refuseUndeliverable(deps, domain);
   const [newToken, oldToken] = [newSignupToken(), newSignupToken()];
@@ -81,7 +84,7 @@ export async function confirmAddressChange(
 ): Promise<AddressChangeResult> {
   const { session } = request;
   const found = await recordsOf(deps).find(MODEL, session.id);
-  if (found === undefined) return over('The codes are too old, or were used. Ask for new ones.');
+  if (found === undefined) return over('The codes have expired or were already used. Request new ones.');
   const { email = '', oldEmail = '', newToken = '', oldToken = '' } = found.payload as Record<string, string>;
   const [old, next] = await checkBoth(deps, [
     { token: oldToken, code: oldCode, mailbox: mailboxOf(oldEmail) },
@@ -99,7 +102,7 @@ export async function confirmAddressChange(
   await recordsOf(deps).delete(MODEL, session.id);
   return areRight
     ? change(deps, request, { oldEmail, newEmail: email })
-    : over('The codes are no longer accepted. Ask for new ones.');
+    : over('The codes are no longer valid. Request new ones.');
 }
 
 interface EnteredCode {
@@ -147,8 +150,8 @@ async function change(
     mailboxHashes: [oldEmail, newEmail].map((email) => mailboxHash(creditedMailboxOf(mailboxOf(email)))),
     keptSessionId: session.id,
   });
-  if (outcome === 'taken') return over('Another account has the mailbox of the new address.');
-  if (outcome === 'outdated') return over('The address was changed meanwhile.');
+  if (outcome === 'taken') return over('Another account already uses the mailbox of the new address.');
+  if (outcome === 'outdated') return over('The address was changed in the meantime.');
   const changed = { oldEmail, newEmail, at: new Date(now) };
   const mails = [addressLeftMail, addressTakenMail].map((mailOf) => mailOf(changed, deps.dashboardUrl));
   await Promise.all(mails.map((mail) => sendSecurityMail(deps, mail, 'an address was changed')));

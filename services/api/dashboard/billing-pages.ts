@@ -69,29 +69,30 @@ function purchaseNotice({ id, status, credits }: StoredPayment): Html {
   if (status === 'paid') return notice('good', `${number(credits)} credits were added.`);
   if (status === 'started') {
     return html`<p class="notice" role="status">
-      Your payment is on its way: ${number(credits)} credits arrive as soon as it is confirmed, usually in a moment. A
-      bank transfer takes days. You can close this page. Its reference is <code>${id}</code>.
+      Your payment is being processed. ${number(credits)} credits are added as soon as it is confirmed, usually within
+      seconds; a bank transfer takes days. You can close this page. The reference is <code>${id}</code>.
     </p>`;
   }
-  const message = html`This payment did not go through, and nothing was credited. Its reference is <code>${id}</code>.`;
+  const message = html`This payment did not go through, and no credits were added. The reference is
+    <code>${id}</code>.`;
   return notice('bad', message);
 }
 
 function accountFigures({ balance, owed, pack }: StoredAccount): Html {
   const { monitors, requestsPerSecond: requests, dailyMatchCap } = planOf(pack);
   return figures([
-    ['Credits', number(balance), owed > 0 && `${number(owed)} spent ones are owed, and paid by the next purchase`],
+    ['Credits', number(balance), owed > 0 && `${number(owed)} owed; deducted from your next purchase`],
     [
       'Largest pack',
       pack === 0 ? 'none' : `$${pack}`,
-      `${monitors} ${monitors === 1 ? 'monitor' : 'monitors'}, ${requests} ${requests === 1 ? 'request' : 'requests'} a second, ${number(dailyMatchCap)} matches a monitor and day`,
+      `${monitors} ${monitors === 1 ? 'monitor' : 'monitors'}, ${requests} ${requests === 1 ? 'request' : 'requests'} a second, ${number(dailyMatchCap)} matches per monitor and day`,
     ],
   ]);
 }
 
 function packsSection(request: PageRequest, settings: PaymentSettings | undefined): Html {
-  const off = notice('', 'Buying is off here: whoever runs this service has not set up payments.');
-  const trial = html`<strong>Trial without money.</strong> No money is charged, and what is bought is taken back when
+  const off = notice('', 'You cannot buy credits here: the operator of this service has not set up payments.');
+  const trial = html`<strong>Trial without money.</strong> No money is charged. Credits bought now are taken back when
     real payments begin.`;
   return html`<section>
     <h2>Buy credits</h2>
@@ -99,7 +100,7 @@ function packsSection(request: PageRequest, settings: PaymentSettings | undefine
     ${
       settings &&
       html`<p>
-        Credits do not expire. The largest pack decides your limits, and they stay after its credits are spent.
+        Credits do not expire. Your largest pack sets your limits, and you keep them after its credits are spent.
       </p>`
     }
     <ul class="figures">
@@ -112,7 +113,7 @@ function packsSection(request: PageRequest, settings: PaymentSettings | undefine
           <ul>
             <li>${monitors} monitors</li>
             <li>${requestsPerSecond} requests a second</li>
-            <li>${number(dailyMatchCap)} matches a monitor and day</li>
+            <li>${number(dailyMatchCap)} matches per monitor and day</li>
           </ul>
           ${settings && postButton(request, buy)}
         </li>`;
@@ -135,7 +136,7 @@ function receiptsSection(receipts: readonly Receipt[]): Html {
     <h2 id="receipts">Receipts</h2>
     ${
       receipts.length === 0
-        ? html`<p>You have bought nothing yet.</p>`
+        ? html`<p>No purchases yet.</p>`
         : table('Receipts', ['Paid', 'Price', 'Credits', 'State', 'Reference'], rows)
     }
   </section>`;
@@ -154,10 +155,10 @@ const KINDS: Readonly<Record<string, string>> = {
   pack: 'Pack',
   refund: 'Taken back',
   correction: 'Correction by the operator',
-  reversal: 'Given back, not answered',
+  reversal: 'Refund of a failed request',
   monitor_create: 'New monitor',
   monitor_resume: 'Resumed monitor',
-  monitor_renewal: 'Monitor, a day',
+  monitor_renewal: 'Monitor, 24 hours',
   backfill: 'Earlier matches',
   read: 'Reading',
   sql: 'SQL',
@@ -191,13 +192,13 @@ function ledgerSection(request: PageRequest, found: readonly StoredLedgerEntry[]
   const options = FILTERS.map((filter) => [filter.value, filter.name] as const);
   const columns = ['When', 'What', 'Credits', 'Balance', 'Reference'];
   return html`<section>
-    <h2 id="ledger">Every change of the balance</h2>
+    <h2 id="ledger">All balance changes</h2>
     <form method="get" action="${page}" class="actions">
       ${select({ name: 'kind', label: 'Show', value, options })}
       <button class="quiet">Filter</button>
       <a class="button quiet" href="${page}/ledger.csv${value !== '' && `?kind=${value}`}">Download as CSV</a>
     </form>
-    ${entries.length === 0 ? html`<p>There is nothing to show.</p>` : table('Changes of the balance, newest first', columns, rows)}
+    ${entries.length === 0 ? html`<p>Nothing to show.</p>` : table('Balance changes, newest first', columns, rows)}
     ${older !== false && html`<p><a href="${page}${older}">Older entries</a></p>`}
   </section>`;
 }
@@ -232,12 +233,12 @@ async function buyPack(
 ): Promise<PageResponse> {
   const pack = packForSale(request.form.text('pack'));
   if (payments === undefined) throw new ApiError('invalid_request', 'Packs cannot be bought here.');
-  if (pack === undefined) throw new ApiError('invalid_request', 'There is no such pack. Nothing was charged.');
+  if (pack === undefined) throw new ApiError('invalid_request', 'No such pack. Nothing was charged.');
   const { account } = request;
   const limit = { name: `checkouts:${account.id}`, maxUses: CHECKOUTS_PER_HOUR, seconds: HOUR };
   const retryAfter = await takeUse(pool, limit);
   if (retryAfter > 0) {
-    const message = `A checkout can be begun ${CHECKOUTS_PER_HOUR} times an hour. Nothing was charged.`;
+    const message = `You can start a checkout ${CHECKOUTS_PER_HOUR} times an hour. Try again later. Nothing was charged.`;
     throw new ApiError('rate_limited', message, { retryAfter });
   }
   // The provider refuses an address that no mail can be sent to, such as that of the demo account.
@@ -250,7 +251,7 @@ async function buyPack(
     // Not the error itself: it holds the headers of the response, and its message may name a part of the key.
     const { type, statusCode, requestId } = error;
     logger.error({ fault: type, status: statusCode, stripe_request_id: requestId }, 'a checkout could not be created');
-    const message = 'The checkout does not answer at the moment. Nothing was charged. Try again in a minute.';
+    const message = 'The checkout is not responding. Nothing was charged. Try again in a minute.';
     throw new ApiError('service_unavailable', message, { retryAfter: RETRY_AFTER_S });
   }
 }

@@ -68,7 +68,7 @@ export function allPages(deps: DashboardDeps): PageRoute[] {
     ...accountPages(deps),
     // Asks people without a session to sign in, so that it does not reveal which pages exist.
     get('/*rest', () => {
-      throw new ApiError('not_found', 'The address may be wrong, or what it showed is gone.');
+      throw new ApiError('not_found', 'The address may be wrong, or the page no longer exists.');
     }),
   ];
 }
@@ -258,10 +258,10 @@ async function sendResponse({ cookies, frame }: PagesDeps, response: Response, p
 }
 
 const FAILURES: Readonly<Record<number, string>> = {
-  400: 'This did not work',
+  400: 'Something went wrong',
   402: 'Not enough credits',
   403: 'Not allowed',
-  404: 'There is no such page',
+  404: 'Page not found',
   429: 'Too many requests',
 };
 
@@ -281,12 +281,12 @@ function showFailure({ frame, deps: { logger } }: PagesDeps): ErrorRequestHandle
     const known = toApiError(error);
     const requestId = String(response.getHeader('X-Request-Id'));
     if (known === undefined) logger.error({ err: error, requestId }, 'a page failed');
-    const refusal = known ?? new ApiError('internal_error', `Something broke on our side (request ${requestId}).`);
+    const refusal = known ?? new ApiError('internal_error', `Something went wrong on our side (request ${requestId}).`);
     response.set(refusal.headers);
     if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
-    const title = FAILURES[refusal.status] ?? 'This does not work now';
+    const title = FAILURES[refusal.status] ?? 'Temporarily unavailable';
     const content = html`<p role="alert">${refusal.message}</p>
-      <p><a href="${frame.path('')}">To the overview</a></p>`;
+      <p><a href="${frame.path('')}">Go to the overview</a></p>`;
     const viewer = response.locals.viewer as Viewer | undefined;
     sendShownPage(response, frame, { title, content, status: refusal.status }, viewer);
   };

@@ -37,13 +37,13 @@ async function keysPage(request: PageRequest, form = NEW_KEY): Promise<ShownPage
     status: form.problems.size > 0 ? 400 : 200,
     content: html`${doneNotice(request, { revoked: 'The key was revoked. It no longer works.' })}
       <p>
-        Programs use the API with a key, as <code>Authorization: Bearer KEY</code>. Give each program a key of its own,
-        with no more permissions than it needs, so that you can revoke one without the others.
+        Programs send a key with each request, as <code>Authorization: Bearer KEY</code>. Give each program its own key
+        with only the permissions it needs, so that you can revoke one without affecting the others.
       </p>
       ${
         items.length === 0
-          ? html`<p>This account has no key yet.</p>`
-          : html`<h2>Keys that work</h2>
+          ? html`<p>This account has no keys yet.</p>`
+          : html`<h2>Active keys</h2>
               <ul class="items">
                 ${items.map((key) => keyItem(request, key))}
               </ul>`
@@ -62,15 +62,15 @@ function keyItem(request: PageRequest, key: ApiKey): Html {
     </p>
     ${
       scopes
-        ? html`<p>It may:</p>
+        ? html`<p>It can:</p>
             ${list(scopes)}`
-        : html`<p>It may do everything.</p>`
+        : html`<p>It has all permissions.</p>`
     }
     ${dangerousButton(request, {
       action: `/keys/${key.id}/revoke`,
-      label: html`Revoke<span class="hidden"> ${key.name}</span> for good`,
+      label: html`Revoke<span class="hidden"> ${key.name}</span> permanently`,
       summary: html`Revoke<span class="hidden"> ${key.name}</span>`,
-      consequences: 'Programs that use this key are refused at once. It cannot be undone: they need another key.',
+      consequences: 'Programs that use this key lose access immediately. This cannot be undone: they need a new key.',
     })}
   </li>`;
 }
@@ -88,7 +88,7 @@ function keyForm(request: PageRequest, { name, scopes, problems }: KeyForm): Htm
       name: 'name',
       label: 'Name',
       value: name,
-      hint: 'What the key is for, such as the name of a program.',
+      hint: 'What the key is for, such as the name of the program.',
       problem: problems.get('name'),
       required: true,
       maxlength: 200,
@@ -122,10 +122,10 @@ function createdPage(baseUrl: string, request: PageRequest, created: { key: ApiK
     title: 'Your new key',
     status: 201,
     content: html`<p class="notice">
-        This is the only time that the key is shown. Copy it now, and keep it where your program keeps its secrets.
+        This key is shown only once. Copy it now and store it where your program keeps its secrets.
       </p>
       ${copyable('new-key', secret, 'the key')}
-      <h2>${key.name} may</h2>
+      <h2>${key.name} can</h2>
       ${list(key.scopes.map((scope) => PERMISSION_WORDS[scope]))}
       ${
         example !== undefined &&
@@ -138,18 +138,18 @@ function createdPage(baseUrl: string, request: PageRequest, created: { key: ApiK
 
 async function connectedAppsPage(baseUrl: string, request: PageRequest): Promise<ShownPage> {
   const { items } = (await request.read('/v1/account/grants')) as { items: AccountGrantResource[] };
-  const disconnected = 'The program was disconnected. It can no longer use your account.';
+  const disconnected = 'The app was disconnected. It can no longer use your account.';
   return {
-    title: 'Connected programs',
+    title: 'Connected apps',
     content: html`${doneNotice(request, { disconnected })}
       <p>
-        Programs that you signed in to use your account, such as assistants that read the forum for you. They connect to
+        Apps that you allowed to use your account, such as assistants that read the forum for you. They connect to
         <code>${baseUrl}/mcp</code>.
       </p>
       ${
         items.length === 0
-          ? html`<p>No program is connected.</p>`
-          : html`<h2>Programs that may use your account</h2>
+          ? html`<p>No apps are connected.</p>`
+          : html`<h2>Apps that can use your account</h2>
               <ul class="items">
                 ${items.map((grant) => connectedAppItem(request, grant))}
               </ul>`
@@ -158,19 +158,19 @@ async function connectedAppsPage(baseUrl: string, request: PageRequest): Promise
 }
 
 function connectedAppItem(request: PageRequest, grant: AccountGrantResource): Html {
-  const name = grant.client_name ?? 'A program without a name';
+  const name = grant.client_name ?? 'An app without a name';
   return html`<li>
     <h3>${name}</h3>
     <p class="note">
       ${originOf(grant)} · connected ${time(grant.granted_at)} · ${lastUse(request, grant.last_used_at)}
     </p>
-    <p>It may:</p>
+    <p>It can:</p>
     ${list(grant.scopes.map((scope) => SCOPES.get(scope) ?? scope))}
     ${dangerousButton(request, {
       action: `/programs/${grant.id}/revoke`,
       label: html`Disconnect<span class="hidden"> ${name}</span> now`,
       summary: html`Disconnect<span class="hidden"> ${name}</span>`,
-      consequences: 'The program is refused at once. It can ask you again to sign in.',
+      consequences: 'The app loses access immediately. It can ask you to sign in again.',
     })}
   </li>`;
 }
@@ -178,5 +178,5 @@ function connectedAppItem(request: PageRequest, grant: AccountGrantResource): Ht
 /** An app that is described by a document belongs to the document's host; others registered without proof. */
 function originOf({ client_id: clientId }: AccountGrantResource): string {
   const host = /^https?:/i.test(clientId) ? URL.parse(clientId)?.host : undefined;
-  return host === undefined ? 'Registered itself; the name is what it says' : `Of ${host}`;
+  return host === undefined ? 'Self-registered; the name is not verified' : `Of ${host}`;
 }

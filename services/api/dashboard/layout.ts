@@ -27,7 +27,7 @@ const SECTIONS = [
   ['/monitors', 'Monitors'],
   ['/sql', 'SQL'],
   ['/keys', 'Keys'],
-  ['/programs', 'Programs'],
+  ['/programs', 'Apps'],
   ['/billing', 'Billing'],
   ['/account', 'Account'],
 ] as const;

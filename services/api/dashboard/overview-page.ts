@@ -45,11 +45,11 @@ async function show({ pool, status }: DashboardDeps, request: PageRequest): Prom
         ${figures([
           ['Credits', number(account.balance), html`<a href="${path('/billing')}">Buy more</a>`],
           [
-            'They last',
-            left === undefined ? 'no end' : `${left >= 1000 ? '1,000+' : Math.floor(left)} days`,
+            'Credits last',
+            left === undefined ? 'indefinitely' : `${left >= 1000 ? '1,000+' : Math.floor(left)} days`,
             left !== undefined && left < FEW_DAYS
               ? html`<strong class="bad">Monitors pause when they run out.</strong>`
-              : 'at today’s use',
+              : 'at today’s usage',
           ],
           [
             'Monitors running',
@@ -60,15 +60,15 @@ async function show({ pool, status }: DashboardDeps, request: PageRequest): Prom
         ])}
         ${barChart({
           caption: `Matches of the last ${CHART_DAYS} days`,
-          moreUnit: 'suppressed',
+          moreUnit: 'not sent',
           bars: days.map((label) => {
             const { matches: value = 0, suppressed: more = 0 } = byDay.get(label) ?? {};
             return { label, value, more };
           }),
         })}
         <section>
-          <h2>The service now</h2>
-          ${service === undefined ? html`<p>Not known at the moment.</p>` : stateOfParts(service)}
+          <h2>Service status</h2>
+          ${service === undefined ? html`<p>Currently unknown.</p>` : stateOfParts(service)}
         </section>
       </section>`,
   };
@@ -85,22 +85,22 @@ function attention({ path }: PageRequest, { failing, pausedForBalance, active, p
     failing.map((monitor) =>
       notice(
         'bad',
-        html`The webhook of <a href="${path(`/monitors/${monitor.id}`)}">${monitor.name}</a> fails: ${monitor.failures}
-          failed deliveries in a row.`,
+        html`The webhook of <a href="${path(`/monitors/${monitor.id}`)}">${monitor.name}</a> is failing:
+          ${monitor.failures} failed deliveries in a row.`,
       ),
     ),
     active + paused + pausedForBalance === 0 &&
       notice(
         '',
-        html`You watch nothing yet. <a href="${path('/monitors/new')}">Create your first monitor</a>: it reports every
-          new post and comment with your keywords within seconds.`,
+        html`You have no monitors yet. <a href="${path('/monitors/new')}">Create your first monitor</a>: it reports
+          every new post and comment with your keywords within seconds.`,
       ),
   ];
 }
 
 const STATES: Readonly<Record<ServiceStatus['status'], string>> = {
-  ok: 'All parts work',
-  degraded: 'Some parts are behind',
+  ok: 'All systems operational',
+  degraded: 'Some parts are delayed',
   down: 'Some parts are down',
 };
 

@@ -124,13 +124,13 @@ export function barChart({ caption, moreUnit, bars }: BarChart): Html {
     </g>`;
   });
   return html`<figure class="chart">
-    <figcaption>${caption}, at most ${number(largest)} a bar</figcaption>
+    <figcaption>${caption}, highest bar ${number(largest)}</figcaption>
     <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true" focusable="false">
       ${shapes}
     </svg>
     <div class="ends" aria-hidden="true"><span>${bars[0]?.label}</span><span>${bars.at(-1)?.label}</span></div>
     <details>
-      <summary>The figures</summary>
+      <summary>Show as table</summary>
       ${table(
         caption,
         [caption, 'matches', ...(moreUnit === undefined ? [] : [moreUnit])],

@@ -83,7 +83,7 @@ export async function admitRequest(
   if (admitted === undefined) return undefined;
   const { session, account, retryAfter } = admitted;
   if (retryAfter > 0) {
-    const message = `A session may ask for ${PER_MINUTE} pages a minute. Try again in ${retryAfter} s.`;
+    const message = `Too many requests: the limit is ${PER_MINUTE} pages a minute. Try again in ${retryAfter} s.`;
     throw new ApiError('rate_limited', message, { retryAfter });
   }
   return { session, account, token };
@@ -154,7 +154,10 @@ type CsrfCheck = { cookie: string | undefined; publicHost: string };
 /** @throws ApiError invalid_request for a form that was not sent from a page of this site */
 export function requireCsrfToken(request: Request, holder: CsrfCheck): void {
   if (hasCsrfToken(request, holder)) return;
-  throw new ApiError('invalid_request', 'This form is too old or was not sent from this site. Nothing was changed.');
+  throw new ApiError(
+    'invalid_request',
+    'This form has expired or was not sent from this site. Nothing was changed. Reload the page and try again.',
+  );
 }
 
 /**

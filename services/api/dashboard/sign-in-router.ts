@@ -139,7 +139,7 @@ function linkPage(pages: PagesDeps, signIn: SignIn): LinkPage {
     path: address.mount + LINK,
     url: address.url + LINK,
     title: 'Sign in',
-    question: `The button signs you in to the dashboard at ${address.publicHost}, in this browser.`,
+    question: `Press the button to sign in to the dashboard at ${address.publicHost} in this browser.`,
     button: 'Sign in',
     async confirm(linkHash, response) {
       const result = await signIn.confirmLink(linkHash, response.req.ip);
@@ -213,7 +213,7 @@ function showAddressForm(
       autocomplete: 'email',
       required: true,
       problem,
-      hint: 'A code is sent there. A new address opens a free account with 200 credits.',
+      hint: 'We mail you a code. A new address opens a free account with 200 credits.',
     })}
     <button>Send the code</button>
   </form>`;
@@ -222,8 +222,8 @@ function showAddressForm(
 
 function showCodeForm({ pages: { frame }, response, visitor }: Step, email: string, problem?: string): void {
   const content = html`<p>
-      A mail with a code of six digits is on its way to <strong>${email}</strong>. It is valid for ${CODE_SECONDS / 60}
-      minutes. If the mail holds a link instead, open it in this browser.
+      We mailed a 6-digit code to <strong>${email}</strong>. It is valid for ${CODE_SECONDS / 60} minutes. If the mail
+      contains a link instead, open it in this browser.
     </p>
     <form method="post" action="${frame.path(CODE)}" class="narrow">
       ${csrfFieldOf(visitor)}
@@ -238,7 +238,7 @@ function showCodeForm({ pages: { frame }, response, visitor }: Step, email: stri
       })}
       <button>Sign in</button>
     </form>
-    <p><a href="${frame.path(PATH)}">Use another address, or get another code</a></p>`;
+    <p><a href="${frame.path(PATH)}">Use another address, or get a new code</a></p>`;
   const status = problem === undefined ? 200 : 400;
   sendShownPage(response, frame, { title: 'Enter the code', status, content }, undefined);
 }

@@ -28,7 +28,7 @@ ORDER BY day DESC, found DESC
 LIMIT 50`,
   ],
   [
-    'Answers of your webhooks',
+    'Webhook responses',
     `SELECT host, status, count(*) AS attempts, round(quantile_cont(duration_ms, 0.95)) AS p95_ms
 FROM deliveries
 GROUP BY host, status
@@ -37,9 +37,9 @@ ORDER BY attempts DESC`,
 ];
 
 const INTRODUCTION = html`<p>
-    One SELECT over your rows of the last 30 days, in the
-    <a href="https://duckdb.org/docs/stable/sql/introduction" rel="noopener noreferrer">dialect of DuckDB</a>. It costs
-    1 credit for each started million rows that you have; what fails is free.
+    Run one SELECT over your rows of the last 30 days, in the
+    <a href="https://duckdb.org/docs/stable/sql/introduction" rel="noopener noreferrer">DuckDB dialect</a>. It costs 1
+    credit per million rows that you have, rounded up. Failed statements are free.
   </p>
   <dl>
     ${SQL_TABLES.map(
@@ -101,7 +101,7 @@ function result(body: Buffer): Html {
   }
   let length = -1;
   for (let at = answer.indexOf('\n'); at >= 0; at = answer.indexOf('\n', at + 1)) length += 1;
-  const more = shown.length < length && `; the first ${shown.length} are shown`;
+  const more = shown.length < length && `; showing the first ${shown.length}`;
   return html`<h2>Result</h2>
     <p>${number(length)} rows${more}. It cost ${credits} ${credits === 1 ? 'credit' : 'credits'}.</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Result">

@@ -78,7 +78,7 @@ describe('sessions', () => {
     expect((await others[1]!.get('/account')).status).toBe(200);
     expect((await person.post('/account/sessions/end-others')).location).toBe('/dashboard/account?done=others');
     expect((await others[1]!.get('/account')).status).toBe(303);
-    expect((await person.get('/account')).html).not.toContain('End all other sessions');
+    expect((await person.get('/account')).html).not.toContain('Sign out all other sessions');
   });
 
   test('ending this one signs out; one of somebody else is not found', async () => {
@@ -105,7 +105,7 @@ describe('the deletion', () => {
     }
     expect((await findAccount(db.pool, accountId))!.status).toBe('active');
     const gone = await person.post('/account/delete', { email });
-    expect([gone.status, gone.html.includes('<h1>Your account is deleted</h1>')]).toEqual([200, true]);
+    expect([gone.status, gone.html.includes('<h1>Your account was deleted</h1>')]).toEqual([200, true]);
     expect(gone.headers.get('set-cookie')).toMatch(/^dashboard_session=;/);
     expect((await findAccount(db.pool, accountId))!.status).toBe('deleted');
     expect((await api.call(apiKey, 'GET', `/v1/monitors/${id}`)).status).toBe(401);
@@ -254,7 +254,7 @@ describe('the address', () => {
       expect((await api.call(apiKey, 'GET', '/v1/account')).body.email).toBe(next);
       // Both codes are used up.
       const again = await person.post('/account/address/codes', { old_code: oldCode, new_code: newCode });
-      expect(again.html).toContain('The codes are too old, or were used.');
+      expect(again.html).toContain('The codes have expired or were already used.');
     });
 
     test('is over after three wrong codes of one address, even with right ones', async () => {
@@ -267,7 +267,7 @@ describe('the address', () => {
         expect(page.html).toContain(`Tries left: ${2 - n}.`);
       }
       const third = await person.post('/account/address/codes', { old_code: wrong(oldCode), new_code: newCode });
-      expect(third.html).toContain('The codes are no longer accepted.');
+      expect(third.html).toContain('The codes are no longer valid.');
       await person.post('/account/address/codes', { old_code: oldCode, new_code: newCode });
       expect((await findAccount(db.pool, accountId))!.email).toBe(email);
     });
@@ -279,7 +279,7 @@ describe('the address', () => {
       await person.post('/account/address', { email: next });
       const codes = { old_code: codeFor(email), new_code: codeFor(next) };
       expect((await other.post('/account/address/codes', codes)).html).toContain(
-        'The codes are too old, or were used.',
+        'The codes have expired or were already used.',
       );
       expect((await findAccount(db.pool, accountId))!.email).toBe(email);
       // A second request makes the codes of the first useless.
@@ -293,7 +293,9 @@ describe('the address', () => {
       const { person, email, accountId } = await newPerson();
       const hostile = await person.post('/account/address', { email: '"><script>alert(1)</script>' });
       expect([hostile.status, hostile.html.includes('<script>alert')]).toEqual([400, false]);
-      expect((await person.post('/account/address', { email })).html).toContain('is the address of this account');
+      expect((await person.post('/account/address', { email })).html).toContain(
+        'is already the address of this account',
+      );
       expect(mails).toEqual([]);
       const spelling = email.replace('@', '+work@');
       await changeTo(person, email, spelling);
@@ -304,7 +306,7 @@ describe('the address', () => {
       const [one, other] = [await newPerson(), await newPerson()];
       const taken = await changeTo(one.person, one.email, other.email);
       expect(taken.status).toBe(400);
-      expect(taken.html).toContain('Another account has the mailbox of the new address.');
+      expect(taken.html).toContain('Another account already uses the mailbox of the new address.');
       expect((await findAccount(db.pool, one.accountId))!.email).toBe(one.email);
       expect((await findAccount(db.pool, other.accountId))!.email).toBe(other.email);
     });

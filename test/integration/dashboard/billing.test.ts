@@ -45,7 +45,7 @@ test('a pack is bought from the page to the credits, and appears as a receipt an
   const { accountId, visit } = await visitor();
   const before = await visit.get('/billing');
   expect(before.status).toBe(200);
-  expect(textOf(before.html)).toContain('You have bought nothing yet.');
+  expect(textOf(before.html)).toContain('No purchases yet.');
   expect(before.headers.get('content-security-policy')).toContain(`form-action 'self' ${checkout.url};`);
 
   const led = await visit.post('/billing/buy', { pack: '29' });
@@ -83,7 +83,7 @@ test('the page after a checkout says what became of it, and only to whom it belo
   const { rows } = await db.pool.query<{ id: string }>('SELECT id FROM payments ORDER BY created_at DESC LIMIT 1');
   const { id } = rows[0]!;
   const own = await visit.get(`/billing?bought=${id}`);
-  expect(textOf(own.html)).toContain('Your payment is on its way');
+  expect(textOf(own.html)).toContain('Your payment is being processed');
   expect(own.html).toContain('data-live="5"');
   expect((await stranger.visit.get(`/billing?bought=${id}`)).html).not.toContain(id);
   await db.pool.query(`UPDATE payments SET status = 'expired' WHERE id = $1`, [id]);

@@ -27,7 +27,7 @@ describe('the list and a monitor', () => {
     expect((await bench.person.post(`/monitors/${id}/resume`)).location).toBe(`/dashboard/monitors/${id}?done=resumed`);
     expect(await bench.balance()).toBe(980);
     expect((await bench.person.post(`/monitors/${id}/delete`)).location).toBe('/dashboard/monitors?done=deleted');
-    expect((await bench.person.get('/monitors?done=deleted')).html).toContain('The monitor is deleted.');
+    expect((await bench.person.get('/monitors?done=deleted')).html).toContain('The monitor was deleted.');
     expect((await bench.person.get(`/monitors/${id}`)).status).toBe(404);
   });
 
@@ -74,13 +74,13 @@ describe('the list and a monitor', () => {
     expect(isEscaped(page)).toBe(true);
     expect(page.html).toContain('Iron &amp; <mark>rust</mark>');
     const second = await bench.person.get(`/monitors/${id}/matches/${matchId(id, 2)}`);
-    expect(second.html).toContain('It was kept but not sent: its thread had a match that day.');
+    expect(second.html).toContain('It was kept but not sent: its thread already had a match that day.');
     await bench.api.call(bench.owner.apiKey, 'PATCH', `/v1/monitors/${id}`, {
       keywords: ['go'],
       subreddits: ['elsewhere'],
     });
     const changed = await bench.person.get(`/monitors/${id}/matches/${matchId(id, 1)}`);
-    expect(changed.html).toContain('Today’s rule would not match it');
+    expect(changed.html).toContain('The current rule would not match it');
     expect((await bench.person.get(`/monitors/${id}/explain`)).status).toBe(200);
     const nothing = await bench.person.get(`/monitors/${id}/explain?thing=${encodeURIComponent(HOSTILE)}`);
     expect([nothing.status, isEscaped(nothing), nothing.html.includes('id="thing-problem"')]).toEqual([
@@ -100,13 +100,9 @@ describe('the webhook', () => {
     const page = await bench.person.get(`/monitors/${id}/webhook`);
     expect(isEscaped(page)).toBe(true);
     expect(page.html).toContain(bench.receiver.url);
-    expect((await bench.person.post(`/monitors/${id}/test`)).html).toContain(
-      'It answered 204. The sample was delivered.',
-    );
+    expect((await bench.person.post(`/monitors/${id}/test`)).html).toContain('Response 204. The sample was delivered.');
     bench.answer = 418;
-    expect((await bench.person.post(`/monitors/${id}/test`)).html).toContain(
-      'It answered 418: its answer is not a 2xx.',
-    );
+    expect((await bench.person.post(`/monitors/${id}/test`)).html).toContain('Response 418: expected 2xx.');
     const without = await bench.monitor();
     const refused = await bench.person.post(`/monitors/${without}/test`);
     expect([refused.status, refused.html]).toEqual([
@@ -139,18 +135,18 @@ describe('the webhook', () => {
     const log = await bench.person.get(`/monitors/${id}/deliveries`);
     expect(isEscaped(log)).toBe(true);
     expect(log.html).toContain('<code>&lt;script&gt;alert(1)');
-    expect(log.html).toContain('failed for good');
+    expect(log.html).toContain('failed permanently');
     expect(log.html).toContain('Spike: 1,057 matches');
     expect((await bench.person.get(`/monitors/${id}`)).html).toContain('Send again');
-    expect((await bench.person.get(`/monitors/${id}/deliveries?status=delivered`)).html).toContain('No attempts here.');
+    expect((await bench.person.get(`/monitors/${id}/deliveries?status=delivered`)).html).toContain('No attempts.');
     expect((await bench.person.get(`/monitors/${id}/deliveries?match=x`)).status).toBe(400);
     const resent = await bench.person.post(`/monitors/${id}/redeliver`, { match_ids: matchId(id, 1) });
     expect(resent.location).toBe(`/dashboard/monitors/${id}/deliveries?done=resent&queued=1`);
     expect((await bench.person.post(`/monitors/${id}/redeliver`, { status: 'failed' })).location).toContain('queued=0');
     const hastened = await bench.person.post(`/monitors/${id}/redeliver`, { status: 'pending' });
     const notice = await bench.person.get(hastened.location!.replace('/dashboard', ''));
-    expect(notice.html).toMatch(/is being sent already|queued\.|Nothing to send\./);
-    expect(notice.html).toContain('Send what is waiting now');
+    expect(notice.html).toMatch(/are already being sent|queued\.|Nothing to send\./);
+    expect(notice.html).toContain('Send waiting matches now');
   });
 });
 
@@ -240,13 +236,13 @@ describe('the page of exports', () => {
   });
 
   test('a feed is made, shown once, replaced and revoked', async () => {
-    expect((await page()).html).toContain('Make a feed');
+    expect((await page()).html).toContain('Create a feed');
     const made = await bench.person.post(`/monitors/${id}/feed`);
     const first = addressIn(made.html, 'atom');
     expect((await fetch(bench.api.url + first)).status).toBe(200);
     expect((await fetch(bench.api.url + addressIn(made.html, 'json'))).status).toBe(200);
     const later = await page();
-    expect([later.html.includes('feed_'), later.html.includes('Make new addresses')]).toEqual([false, true]);
+    expect([later.html.includes('feed_'), later.html.includes('Create new URLs')]).toEqual([false, true]);
     const second = addressIn((await bench.person.post(`/monitors/${id}/feed`)).html, 'atom');
     const statuses = async () =>
       Promise.all([first, second].map(async (path) => (await fetch(bench.api.url + path)).status));
@@ -271,7 +267,7 @@ describe('earlier matches', () => {
     const id = await bench.monitor({ name: HOSTILE, keywords: ['rust'] });
     const page = await bench.person.get(`/monitors/${id}/earlier`);
     expect(isEscaped(page)).toBe(true);
-    expect(page.html).toContain('Costs 1 credit for each started 100');
+    expect(page.html).toContain('Costs 1 credit per 100 matches, rounded up');
     const asked = await bench.person.post(`/monitors/${id}/earlier`, { hours: '168', max_credits: '7' });
     expect(asked.location).toBe(`/dashboard/monitors/${id}/earlier?done=started`);
     expect(await runsOf(id)).toEqual([{ hours: 168, deliver: false, max_credits: 7 }]);

@@ -78,7 +78,7 @@ test('creates a monitor of all fields, and shows its secret and its rule in word
 test('sent twice creates and charges once', async () => {
   const { html } = await bench.person.get('/monitors/new');
   const key = /name="idempotency_key" value="(\w+)"/.exec(html)![1]!;
-  expect(html).toContain('Costs 10 credits now, and 10 for each further 24 hours. You have 1,000.');
+  expect(html).toContain('Costs 10 credits now and 10 for every further 24 hours. You have 1,000.');
   const send = () => bench.person.post('/monitors/new', { ...FORM, idempotency_key: key });
   const pages = await Promise.all([send(), send()]);
   pages.push(await send());
@@ -215,7 +215,7 @@ describe('trends', () => {
     expect(page.status).toBe(200);
     expect(isEscaped(page)).toBe(true);
     const hour = new Date(AT).toISOString().slice(0, 13).replace('T', ' ');
-    expect(page.html).toContain(`${hour}:00: 0 matches, 1250 in hours with a spike`);
+    expect(page.html).toContain(`${hour}:00: 0 matches, 1250 in spikes`);
     expect(page.html).toMatch(/r\/metals<\/th>\s*<td class="number">1,250<\/td>/);
   });
 });

@@ -161,7 +161,7 @@ describe('signing in', () => {
     const { url } = JSON.parse(out) as { url: string };
     const browser = browse();
     const page = await browser.open(url);
-    expect(page.html).toContain('signs you in to the dashboard');
+    expect(page.html).toContain('to sign in to the dashboard');
     const signedIn = await browser.submit('sign-in/link');
     expect([signedIn.status, signedIn.url.pathname]).toEqual([200, '/dashboard']);
     expect(signedIn.html).toContain(`Signed in as ${email}`);
@@ -378,7 +378,7 @@ describe('hostile requests', () => {
     const person = await visitDashboard(db.pool, hanging.url, accountId);
     const page = await person.get('');
     // Without this, the page would wait for the report of the state, 2.5 s, and say what is unavailable.
-    expect([page.status, page.html]).toEqual([200, expect.stringContaining('Not known at the moment.')]);
+    expect([page.status, page.html]).toEqual([200, expect.stringContaining('Currently unknown.')]);
     await hanging.stop();
   });
 

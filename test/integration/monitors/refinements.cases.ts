@@ -36,8 +36,8 @@ export const ACCEPTED: readonly Accepted[] = [
 /** Conditions beside the keyword `rust`, and how the message of the refusal begins. */
 export const REFUSED: readonly (readonly [given: Record<string, unknown>, message: string])[] = [
   [{ terms: [{ text: 'ok' }, { text: 'x' }] }, 'terms[1].text: must have 2 to 100 characters'],
-  [{ terms: [{ text: '""__' }] }, 'terms[0].text: has nothing to search for'],
-  [{ terms: [{ text: 'a\0b' }] }, 'terms[0].text: holds a NUL'],
+  [{ terms: [{ text: '""__' }] }, 'terms[0].text: contains nothing to match'],
+  [{ terms: [{ text: 'a\0b' }] }, 'terms[0].text: must not contain NUL'],
   [{ terms: [{ text: 'ru', prefix: true }] }, 'terms[0].text: must be one word with at least 3 letters'],
   [{ terms: [{ text: 'rust', in: ['text'] }] }, 'terms[0].in[0]: must be title or body or post_title'],
   [{ terms: terms(21) }, 'terms: must have at most 20 terms'],

@@ -107,17 +107,17 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
       await page.getByLabel('Keywords', { exact: true }).fill('rust');
       await page.getByRole('button', { name: 'Create the monitor' }).click();
       expect(await page.locator('#secret').textContent()).toMatch(/^whsec_/);
-      await page.getByRole('link', { name: 'See its matches' }).click();
+      await page.getByRole('link', { name: 'View its matches' }).click();
       await page.getByRole('link', { name: 'Rule' }).click();
       await page.getByText('Or write the rule as text').click();
       await page.getByLabel('Rule as text').fill('golang OR ziglang -game');
-      await page.getByRole('button', { name: 'Fill the fields' }).click();
+      await page.getByRole('button', { name: 'Fill in the fields' }).click();
       expect(await page.getByLabel('Excluded terms').inputValue()).toBe('game');
       await page.getByRole('button', { name: 'Save the changes' }).click();
-      await page.getByText('The change is stored.').waitFor();
+      await page.getByText('The change was saved.').waitFor();
       await page.getByText('Delete this monitor').click();
       await page.getByRole('button', { name: /^Delete “By hand”/ }).click();
-      await page.getByText('The monitor is deleted.').waitFor();
+      await page.getByText('The monitor was deleted.').waitFor();
       await page.context().close();
     },
   );

@@ -53,10 +53,10 @@ const PAGES: readonly (readonly [path: string, heading: string])[] = [
   ['', 'Overview'],
   ['/billing', 'Billing'],
   ['/keys', 'API keys'],
-  ['/programs', 'Connected programs'],
+  ['/programs', 'Connected apps'],
   ['/account', 'Account'],
   ['/account/address', 'Change the address'],
-  ['/nowhere', 'There is no such page'],
+  ['/nowhere', 'Page not found'],
 ];
 
 const codeFor = (email: string) => /Your code is (\d{6})/.exec(mails.findLast(({ to }) => to === email)!.text)![1]!;
@@ -112,10 +112,10 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
       const { cookie } = await visitDashboard(db.pool, api.url, accountId);
       const look = { width: 320, colorScheme: 'dark', javaScriptEnabled } as const;
       const page = await openPage(browser, `${api.url}/dashboard/account`, look, cookie);
-      await page.getByLabel('A webhook that failed works again').uncheck();
+      await page.getByLabel('A failing webhook works again').uncheck();
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Your choice of mails was saved.').waitFor();
-      expect(await page.getByLabel('A webhook that failed works again').isChecked()).toBe(false);
+      await page.getByText('Your mail settings were saved.').waitFor();
+      expect(await page.getByLabel('A failing webhook works again').isChecked()).toBe(false);
 
       const next = `next-${accountId.slice(4)}@gmail.com`;
       await page.getByRole('link', { name: 'Change the address' }).click();

@@ -78,9 +78,9 @@ test.skipIf(BROWSER_MISSING !== undefined)('a person does all of it in a browser
   await page.getByLabel('Keywords', { exact: true }).fill('rust\ncoffee\npython');
   await page.getByLabel('Webhook URL').fill(receiver.url);
   await press('Create the monitor');
-  await heading('The monitor runs');
+  await heading('The monitor is running');
   const secret = await page.locator('#secret').innerText();
-  await page.getByRole('link', { name: 'See its matches' }).click();
+  await page.getByRole('link', { name: 'View its matches' }).click();
 
   // A match appears by itself, with its terms marked, and arrives at the webhook with a valid signature.
   await page.locator('ol.items mark').first().waitFor();
@@ -118,7 +118,7 @@ test.skipIf(BROWSER_MISSING !== undefined)('a person does all of it in a browser
     .getByLabel(/to confirm/)
     .fill(email);
   await page.locator('details[open]').getByRole('button').click();
-  await heading('Your account is deleted');
+  await heading('Your account was deleted');
   await page.goto(`${installation.url}/dashboard`);
   await heading('Sign in');
   await mailWith(/Your account was (deleted)/);

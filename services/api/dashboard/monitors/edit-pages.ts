@@ -57,7 +57,7 @@ function newPage(request: PageRequest, filled: Filled): ShownPage {
       isNew: true,
       action: '/monitors/new',
       submit: 'Create the monitor',
-      cost: `Costs ${MONITOR_PERIOD_CREDITS} credits now, and ${MONITOR_PERIOD_CREDITS} for each further 24 hours. You have ${number(request.account.balance)}.`,
+      cost: `Costs ${MONITOR_PERIOD_CREDITS} credits now and ${MONITOR_PERIOD_CREDITS} for every further 24 hours. You have ${number(request.account.balance)}.`,
       hidden: html`<input type="hidden" name="idempotency_key" value="${key}" />`,
     }),
   };
@@ -86,11 +86,12 @@ interface CreatedBody {
 function createdPage({ path }: PageRequest, { monitor, webhook_secret: secret, warnings }: CreatedBody): ShownPage {
   const { id, name, webhook_url: url, webhook_kind: kind } = monitor;
   return {
-    title: 'The monitor runs',
-    content: html`${notice('good', `“${name}” matches everything that enters from now on.`)} ${warningsNotice(warnings)}
-      ${(url === null || kind === 'generic') && secretShownOnce(secret)} ${inWords(ruleInWords(ruleOfMonitor(monitor)))}
+    title: 'The monitor is running',
+    content: html`${notice('good', `“${name}” checks every new post and comment from now on.`)}
+      ${warningsNotice(warnings)} ${(url === null || kind === 'generic') && secretShownOnce(secret)}
+      ${inWords(ruleInWords(ruleOfMonitor(monitor)))}
       <p class="actions">
-        <a class="button" href="${path(`/monitors/${id}`)}">See its matches</a>
+        <a class="button" href="${path(`/monitors/${id}`)}">View its matches</a>
         ${url !== null && html`<a class="button quiet" href="${path(`/monitors/${id}/webhook`)}">Test its webhook</a>`}
       </p>`,
   };
@@ -116,14 +117,14 @@ function editPage(request: PageRequest, { id, name }: Monitor, filled: Filled, w
     title: `Change “${name}”`,
     status: statusOf(filled.problems),
     content: html`<p><a href="${request.path(`/monitors/${id}`)}">Back to its matches</a></p>
-      ${warnings && notice('good', 'The change is stored.')} ${warningsNotice(warnings)}
+      ${warnings && notice('good', 'The change was saved.')} ${warningsNotice(warnings)}
       ${monitorForm(request, {
         values: EMPTY_VALUES,
         problems: NO_PROBLEMS,
         ...filled,
         action: `/monitors/${id}/edit`,
         submit: 'Save the changes',
-        cost: 'Changes cost nothing. What enters afterwards is matched by the new rule.',
+        cost: 'Changes are free. The new rule applies to new posts and comments.',
       })}`,
   };
 }

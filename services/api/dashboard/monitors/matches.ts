@@ -12,7 +12,7 @@ import { monitorPage, readMonitor } from './monitor-frame.ts';
 
 const DELIVERY: Readonly<Record<DeliveryStatus, string>> = {
   none: 'no webhook',
-  pending: 'waiting to be delivered',
+  pending: 'waiting for delivery',
   delivered: 'delivered',
   failed: 'delivery failed',
   skipped: 'not sent',
@@ -34,7 +34,7 @@ export function matchEntry(request: PageRequest, match: MonitorMatch): Html {
     <p class="note">
       ${time(match.created_at)} · r/${subreddit} · u/${author} · ${match.matched_terms.join(', ')} ·
       <span class="${status === 'failed' && 'bad'}">${delivery}</span>
-      ${match.suppressed && html` · ${suppressedInWords(match)}`} ${match.backfill && ' · found afterwards'}
+      ${match.suppressed && html` · ${suppressedInWords(match)}`} ${match.backfill && ' · found by a backfill'}
     </p>
     <div class="actions">
       <a href="${request.path(`${page}/matches/${id}`)}">Why did this match?</a>
@@ -51,7 +51,7 @@ export function matchEntry(request: PageRequest, match: MonitorMatch): Html {
 }
 
 export function suppressedInWords({ suppressed_reason: reason }: MonitorMatch): string {
-  return reason === 'thread_once' ? 'its thread had a match that day' : 'over the daily cap';
+  return reason === 'thread_once' ? 'its thread already had a match that day' : 'daily cap reached';
 }
 
 /** A link to the forum. Addresses of other kinds are not linked. */
@@ -144,14 +144,14 @@ async function showItem(request: PageRequest): Promise<ShownPage> {
   const { value: explained, problems } =
     thing === '' ? { problems: NO_PROBLEMS } : await attempt(explain(request, thing));
   return monitorPage(request, '/explain', {
-    title: 'Why did it match, or not?',
+    title: 'Why did an item match, or not?',
     problems,
     content: html`<form class="narrow" action="${request.path(`/monitors/${request.id}/explain`)}">
         ${field({
           name: 'thing',
           label: 'Post or comment',
           value: thing,
-          hint: 'Its address on the forum, or its id: t3_… or t1_…',
+          hint: 'Its URL on the forum, or its id: t3_… or t1_…',
           problem: problems.size === 0 ? undefined : [...problems.values()].join('; '),
         })}
         <div class="actions"><button>Explain</button></div>
@@ -168,10 +168,10 @@ function itemExplanation(explained: ItemExplanation): Html {
   const { matched, item } = explained;
   const summary =
     matched === null
-      ? 'Nothing is known of it.'
+      ? 'Nothing is known about it.'
       : matched
-        ? 'Today’s rule matches it.'
-        : 'Today’s rule does not match it.';
+        ? 'The current rule matches it.'
+        : 'The current rule does not match it.';
   return html`${notice('', summary)} ${explanation(explained)}
   ${item !== null && content(item, { title: [], body: [] })}`;
 }
@@ -188,7 +188,7 @@ async function readMatch(request: PageRequest): Promise<MonitorMatch> {
   return match;
 }
 
-const noSuchMatch = (): ApiError => new ApiError('not_found', 'There is no such match, or it is older than 30 days.');
+const noSuchMatch = (): ApiError => new ApiError('not_found', 'No such match, or it is older than 30 days.');
 
 function summaryOfMatch(match: MonitorMatch, { matched, filters }: ItemExplanation): Html {
   const isMuted = filters.some(({ filter, passed }) => filter === 'muted' && !passed);
@@ -196,8 +196,8 @@ function summaryOfMatch(match: MonitorMatch, { matched, filters }: ItemExplanati
       Recorded ${time(match.created_at)} because of <strong>${match.matched_terms.join(', ')}</strong>.
       ${match.suppressed && html`It was kept but not sent: ${suppressedInWords(match)}.`}
     </p>
-    ${isMuted && notice('', 'It is muted now, so nothing more of its kind is kept.')}
-    ${matched === false && !isMuted && notice('', 'Today’s rule would not match it: the rule was changed since.')}`;
+    ${isMuted && notice('', 'It is muted now: nothing more from this source is recorded.')}
+    ${matched === false && !isMuted && notice('', 'The current rule would not match it: the rule has changed since.')}`;
 }
 
 function explanation(explained: ItemExplanation): HtmlValue {
@@ -229,7 +229,7 @@ function explainedTerms({ terms, require = [], excludes }: ItemExplanation): Htm
     ...excludes.map((term) => termRow('and none of these', term)),
   ];
   return html`<h2>Terms</h2>
-    ${table('Terms of today’s rule', ['Term', 'Needed', 'Searched as', 'Found in'], rows)}`;
+    ${table('Terms of the current rule', ['Term', 'Needed', 'Matched as', 'Found in'], rows)}`;
 }
 
 function termRow(needed: string, { term, rule, same_as: sameAs, positions, nearest }: ExplainedTerm): HtmlValue[] {
@@ -237,21 +237,21 @@ function termRow(needed: string, { term, rule, same_as: sameAs, positions, neare
   return [
     term,
     needed,
-    `${rule === null ? 'nothing to search for' : KINDS[rule]}${sameAs === undefined ? '' : `, the same as “${sameAs}”`}`,
-    html`${found === '' ? 'not in it' : html`<strong>${found}</strong>`}${nearest !== null && html`. ${nearest.message}`}`,
+    `${rule === null ? 'nothing to match' : KINDS[rule]}${sameAs === undefined ? '' : `, the same as “${sameAs}”`}`,
+    html`${found === '' ? 'not found' : html`<strong>${found}</strong>`}${nearest !== null && html`. ${nearest.message}`}`,
   ];
 }
 
 type FilterName = ItemExplanation['filters'][number]['filter'];
 
 const FILTERS: Readonly<Record<FilterName, readonly [passed: string, failed: string]>> = {
-  kind: ['Its kind is watched.', 'The rule does not watch this kind.'],
-  nsfw: ['It is not NSFW, or the rule takes NSFW.', 'It is NSFW, and the rule does not take that.'],
-  subreddit: ['Its community is watched.', 'Its community is not among the watched ones.'],
+  kind: ['Its type is watched.', 'Its type is not watched.'],
+  nsfw: ['It is not NSFW, or the rule includes NSFW.', 'It is NSFW, and the rule does not include NSFW.'],
+  subreddit: ['Its community is watched.', 'Its community is not watched.'],
   subreddit_excluded: ['Its community is not left out.', 'Its community is left out.'],
-  author: ['Its author is watched.', 'Its author is not among the watched ones.'],
+  author: ['Its author is watched.', 'Its author is not watched.'],
   author_excluded: ['Its author is not left out.', 'Its author is left out.'],
-  language: ['Its language is watched.', 'Its language is not among the watched ones, or it is not decided.'],
+  language: ['Its language is watched.', 'Its language is not watched, or could not be determined.'],
   muted: ['No mute applies to it.', 'It is muted.'],
 };
 

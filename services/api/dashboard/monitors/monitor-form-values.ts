@@ -165,7 +165,7 @@ function readGroupLines(
     if (group !== undefined && more.length === 0 && printRuleQuery({ ...rest, require: [] }) === 'x') {
       return [{ number, group }];
     }
-    const message = 'refusal' in parsed ? parsed.refusal.message : 'a line has only terms, with OR between them';
+    const message = 'refusal' in parsed ? parsed.refusal.message : 'a line can only have terms with OR between them';
     faults.push({ field: `${field}[${number}]`, message });
     return [];
   });
@@ -173,7 +173,7 @@ function readGroupLines(
 
 function readTermLines(lines: readonly string[], faults: Fault[]): RuleTerm[] {
   return readGroupLines('terms', lines, MAX_TERMS, faults).flatMap(({ number, group: [term, ...more] }) => {
-    if (more.length > 0) faults.push({ field: `terms[${number}]`, message: 'each term has a line of its own' });
+    if (more.length > 0) faults.push({ field: `terms[${number}]`, message: 'put each term on its own line' });
     return term === undefined ? [] : [typeof term === 'string' ? { text: term } : term];
   });
 }

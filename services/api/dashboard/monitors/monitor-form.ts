@@ -30,15 +30,15 @@ export function monitorForm(request: PageRequest, form: MonitorForm): Html {
   return html`<form method="post" action="${request.path(action)}">
     ${request.csrfField} ${form.hidden} ${otherProblems(problems, ['query', ...Object.keys(values)])}
     ${field({ ...of(form, 'name'), label: 'Name', required: true, maxlength: 200 })}
-    ${lines(form, 'keywords', 'Keywords', 'One a line; any of them is enough. Whole words and phrases, in small or capital letters.', 5)}
-    ${lines(form, 'exclude', 'Excluded terms', 'One a line. Nothing with any of them matches.')}
-    ${lines(form, 'subreddits', 'Communities', 'One a line, with or without r/. Empty: all communities.')}
+    ${lines(form, 'keywords', 'Keywords', 'One per line; any of them is enough. Matches whole words and phrases and ignores case.', 5)}
+    ${lines(form, 'exclude', 'Excluded terms', 'One per line. Items that contain any of them do not match.')}
+    ${lines(form, 'subreddits', 'Communities', 'One per line, with or without r/. Empty: all communities.')}
     ${fieldset(
-      'What is watched',
+      'What to watch',
       [
         checkbox('posts', 'Posts', values.posts),
         checkbox('comments', 'Comments', values.comments),
-        checkbox('nsfw', 'Also what is marked NSFW', values.nsfw),
+        checkbox('nsfw', 'Include NSFW items', values.nsfw),
       ],
       problems.get('posts') ?? problems.get('comments') ?? problems.get('nsfw'),
     )}
@@ -46,26 +46,26 @@ export function monitorForm(request: PageRequest, form: MonitorForm): Html {
       ...of(form, 'webhook_url'),
       label: 'Webhook URL',
       // Not of type url: the API says what is wrong with an address.
-      hint: 'Where matches are sent, beginning with https://. Empty: matches are only kept here.',
+      hint: 'Where to send matches; starts with https://. Empty: matches are only stored here.',
     })}
     ${select({ ...of(form, 'webhook_kind'), label: 'Kind of webhook', options: WEBHOOK_KINDS })}
-    ${select({ ...of(form, 'digest'), label: 'When matches are sent', options: DIGESTS })}
-    ${checkbox('spike_webhook', 'Tell the webhook of an hour with unusually many matches', values.spike_webhook)}
+    ${select({ ...of(form, 'digest'), label: 'When to send matches', options: DIGESTS })}
+    ${checkbox('spike_webhook', 'Notify the webhook about spikes: hours with unusually many matches', values.spike_webhook)}
     ${problemOf(form, 'spike_webhook')}
     ${
       form.isNew === true &&
       select({
         ...of(form, 'backfill_hours'),
         label: 'Earlier matches',
-        hint: `Finding them costs 1 credit for each started ${MATCHES_PER_CREDIT}.`,
-        options: [['', 'None: only what enters from now on'], ...BACKFILL_HOURS],
+        hint: `Costs 1 credit per ${MATCHES_PER_CREDIT} matches, rounded up.`,
+        options: [['', 'None: only new posts and comments'], ...BACKFILL_HOURS],
       })
     }
     ${advanced(form)} ${inWords(form.ruleWords)}
     <div class="actions">
       <button>${submit}</button>
-      <button class="quiet" name="do" value="try">Try it</button>
-      <button class="quiet" name="do" value="say">Say the rule in words</button>
+      <button class="quiet" name="do" value="try">Preview matches</button>
+      <button class="quiet" name="do" value="say">Explain this rule</button>
       <span class="note">${cost}</span>
     </div>
     ${previewSection(form.preview)} ${asText(form)}
@@ -79,9 +79,9 @@ const WEBHOOK_KINDS = [
   ['discord', 'Discord'],
 ] as const;
 const DIGESTS = [
-  ['', 'Each at once, to the webhook'],
-  ['hourly', 'Together, each hour: to the webhook, or by mail without one'],
-  ['daily', 'Together, each midnight (UTC): to the webhook, or by mail without one'],
+  ['', 'Immediately, one by one, to the webhook'],
+  ['hourly', 'Together every hour, to the webhook or, without one, by mail'],
+  ['daily', 'Together every midnight (UTC), to the webhook or, without one, by mail'],
 ] as const;
 
 type TextName = {
@@ -104,13 +104,12 @@ const ADVANCED = [
   ...(['terms', 'require', 'match_in', 'exclude_subreddits'] as const),
   ...(['authors', 'exclude_authors', 'languages', 'thread_once'] as const),
 ];
-const TERMS_HINT = html`One a line, beside the keywords. <code>hiring*</code>: words that begin so. <code>=Go</code>:
-  letters as written. <code>title:rust</code>: only in titles. <code>post_title:rust</code>: in the title of a comment’s
-  post.`;
-const REQUIRE_HINT = html`One group a line; of each group a term must occur:
+const TERMS_HINT = html`One per line, in addition to the keywords. <code>hiring*</code>: words that begin with it.
+  <code>=Go</code>: case-sensitive. <code>title:rust</code>: only in titles. <code>post_title:rust</code>: in the title
+  of a comment’s post.`;
+const REQUIRE_HINT = html`One group per line. At least one term of each group must occur:
   <code>hiring OR job* OR "open position"</code>.`;
-const LANGUAGES_HINT = html`Codes of two letters: <code>en de</code>. <code>und</code>: also texts whose language is not
-  clear.`;
+const LANGUAGES_HINT = html`Two-letter codes: <code>en de</code>. <code>und</code>: texts whose language is not clear.`;
 const TEXTS = [
   ['title', 'Titles of posts'],
   ['body', 'Texts of posts and comments'],
@@ -123,9 +122,9 @@ function advanced(form: MonitorForm): Html {
   return html`<details ${isOpen && html`open`}>
     <summary>More conditions</summary>
     ${lines(form, 'terms', 'Keywords with conditions', TERMS_HINT)}
-    ${lines(form, 'require', 'Required as well', REQUIRE_HINT)}
+    ${lines(form, 'require', 'Also required', REQUIRE_HINT)}
     ${fieldset(
-      'Where keywords count (none ticked: in titles of posts and in texts)',
+      'Where keywords count (default: post titles and texts)',
       TEXTS.map(([value, label]) => checkbox('match_in', label, values.match_in.includes(value), value)),
       problems.get('match_in'),
     )}
@@ -133,7 +132,7 @@ function advanced(form: MonitorForm): Html {
     ${lines(form, 'authors', 'Only by these accounts', 'One a line.', 2)}
     ${lines(form, 'exclude_authors', 'Not by these accounts', 'One a line.', 2)}
     ${field({ ...of(form, 'languages'), label: 'Only in these languages', hint: LANGUAGES_HINT })}
-    ${checkbox('thread_once', 'At most one match a thread and day; further ones are kept but not sent', values.thread_once)}
+    ${checkbox('thread_once', 'At most one match per thread and day; further ones are stored but not sent', values.thread_once)}
     ${problemOf(form, 'thread_once')}
   </details>`;
 }
@@ -147,11 +146,11 @@ function asText({ query = '', problems }: MonitorForm): Html {
       label: 'Rule as text',
       rows: 3,
       value: query,
-      hint: html`<code>rust AND (hiring OR job*) -game sub:-rustjerk</code>. Filling replaces all fields of the rule.`,
+      hint: html`<code>rust AND (hiring OR job*) -game sub:-rustjerk</code>. This replaces all fields of the rule.`,
       ...(problem !== '' && { problem }),
     })}
-    ${pointed.length > 0 && html`<pre class="scroll" tabindex="0" aria-label="Where it is">${pointed.join('\n')}</pre>`}
-    <button class="quiet" name="do" value="fill">Fill the fields from this text</button>
+    ${pointed.length > 0 && html`<pre class="scroll" tabindex="0" aria-label="Where the error is">${pointed.join('\n')}</pre>`}
+    <button class="quiet" name="do" value="fill">Fill in the fields from this text</button>
   </details>`;
 }
 
@@ -194,11 +193,12 @@ function totals({
   const since = `${from.slice(0, 16).replace('T', ' ')} UTC`;
   return html`<p>
       <strong>${number(total)} ${total === 1 ? 'match' : 'matches'}</strong> since ${since}.
-      ${!exact && 'There is more: the archive was not read to the end in time.'} 30 days cost ${credits} credits.
+      ${!exact && 'There may be more: there was not enough time to read the whole archive.'} Running it for 30 days
+      costs ${credits} credits.
     </p>
     ${
       capped.length > 0 &&
-      notice('bad', `More than your plan's daily cap on ${capped.join(', ')}: the rest would not be sent.`)
+      notice('bad', `Daily cap reached on ${capped.join(', ')}: further matches would not be sent.`)
     }`;
 }
 

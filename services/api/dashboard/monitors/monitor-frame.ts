@@ -29,14 +29,14 @@ const PAGES = [
 ] as const;
 
 const DONE: Readonly<Record<string, string>> = {
-  changed: 'The change is stored. What enters from now on is matched by it.',
-  paused: 'The monitor is paused. Nothing is charged while it is.',
-  resumed: 'The monitor runs.',
+  changed: 'The change was saved. It applies to new posts and comments.',
+  paused: 'The monitor is paused. Nothing is charged while it is paused.',
+  resumed: 'The monitor is running.',
   muted: 'Muted.',
-  removed: 'The mute is removed.',
-  revoked: 'The feed is revoked. Its addresses no longer work.',
-  started: 'It waits for its turn. What it finds appears among the matches.',
-  cancelled: 'It is cancelled: nothing more is recorded or charged.',
+  removed: 'The mute was removed.',
+  revoked: 'The feed was revoked. Its URLs no longer work.',
+  started: 'The search is queued. What it finds appears among the matches.',
+  cancelled: 'The search was cancelled: nothing more is recorded or charged.',
 };
 
 /** @throws ApiError not_found */
@@ -69,7 +69,7 @@ export function monitorPage(
 const STATES: Readonly<Record<Monitor['status'], string>> = {
   active: 'Running',
   paused: 'Paused',
-  paused_balance: 'Paused: the credits ran out',
+  paused_balance: 'Paused: out of credits',
   deleted: 'Deleted',
 };
 
@@ -91,28 +91,28 @@ export function runButtons(request: PageRequest, { id, name, status }: Monitor):
 }
 
 const ERRORS: Readonly<Record<string, string>> = {
-  timeout: 'it did not answer within 8 seconds',
-  dns: 'its name was not found',
-  tls: 'its certificate or TLS was not accepted',
-  connect: 'no connection could be made',
-  blocked_address: 'it leads to an address that is not public',
-  redirect: 'it redirects, which is not followed',
-  http_status: 'its answer is not a 2xx',
-  local: 'something failed on our side',
-  secret_unreadable: 'its secret cannot be read any more; make a new one',
+  timeout: 'timed out after 8 seconds',
+  dns: 'host name not found',
+  tls: 'TLS or certificate error',
+  connect: 'connection failed',
+  blocked_address: 'the address is not public',
+  redirect: 'redirects are not followed',
+  http_status: 'expected 2xx',
+  local: 'something went wrong on our side',
+  secret_unreadable: 'its secret cannot be read any more; create a new one',
 };
 
 /** An answer of a receiver: "It answered 500: its answer is not a 2xx". @param status 0: no answer */
 export function answerInWords(status: number, error: string | null): string {
-  const answered = status === 0 ? 'It did not answer' : `It answered ${status}`;
+  const answered = status === 0 ? 'No response' : `Response ${status}`;
   return error === null ? answered : `${answered}: ${ERRORS[error] ?? error}`;
 }
 
 const DELIVERIES: Readonly<Record<MonitorDelivery['state'], string>> = {
-  ok: 'Matches reach the webhook',
+  ok: 'Delivering',
   retrying: 'The last delivery failed',
-  failing: 'The webhook fails',
-  none: 'No webhook: matches are only kept here',
+  failing: 'The webhook is failing',
+  none: 'No webhook: matches are only stored here',
 };
 
 export function deliveryInWords({ state, last_status: status, last_error: error }: MonitorDelivery): Html {
@@ -125,8 +125,8 @@ export function matchLink({ id, path }: PageRequest, match: string): Html {
 }
 
 export function secretShownOnce(secret: string): Html {
-  return html`<h2>The secret that signs its webhooks</h2>
-    <p>It is shown only now. Receivers verify signatures with it.</p>
+  return html`<h2>Webhook secret</h2>
+    <p>It is shown only once. Receivers use it to verify signatures.</p>
     ${copyable('secret', secret, 'the secret')}`;
 }
 
@@ -144,7 +144,7 @@ export function warningsNotice(warnings: readonly RuleWarning[] | undefined): Ht
   return (
     warnings !== undefined &&
     html`<div class="notice bad">
-      <p><strong>It may not do what you mean:</strong></p>
+      <p><strong>This may not do what you mean:</strong></p>
       ${list(warnings.map(({ message }) => message))}
     </div>`
   );
@@ -195,7 +195,7 @@ export function ruleInWords(rule: RuleSettings): string[] {
     ...(authors.length > 0 ? [`Only by ${oneOf(authors.map(account))}.`] : []),
     ...(excludeAuthors.length > 0 ? [`Not by ${oneOf(excludeAuthors.map(account))}.`] : []),
     ...languagesInWords(rule.languages ?? []),
-    ...(rule.threadOnce ? ['At most one match a thread and day (UTC); further ones are kept but not sent.'] : []),
+    ...(rule.threadOnce ? ['At most one match per thread and day (UTC); further ones are stored but not sent.'] : []),
   ];
 }
 
@@ -204,7 +204,7 @@ function watched({ posts, comments, subreddits, excludeSubreddits = [], nsfw }: 
   if (kinds.length === 0) return 'neither posts nor comments, so it never matches';
   const communities = subreddits.length === 0 ? 'all communities' : oneOf(subreddits.map(community));
   const without = excludeSubreddits.length === 0 ? '' : ` but not in ${oneOf(excludeSubreddits.map(community))}`;
-  return `${kinds.join(' and ')} in ${communities}${without}${nsfw ? '' : ', without those marked NSFW'}`;
+  return `${kinds.join(' and ')} in ${communities}${without}${nsfw ? '' : ', except NSFW'}`;
 }
 
 const WHERE: Readonly<Record<SearchedText, string>> = {
@@ -216,7 +216,7 @@ const WHERE: Readonly<Record<SearchedText, string>> = {
 function languagesInWords(codes: readonly string[]): string[] {
   if (codes.length === 0) return [];
   const names = codes.filter((code) => code !== 'und').map((code) => LANGUAGE_NAMES.of(code) ?? code);
-  if (codes.includes('und')) names.push('a language that is not decided');
+  if (codes.includes('und')) names.push('an unclear language');
   return [`Only in ${oneOf(names)}.`];
 }
 
@@ -226,7 +226,7 @@ const account = (name: string): string => `u/${name}`;
 function termInWords(term: string | RuleTerm): string {
   const { text, prefix, caseSensitive, in: texts = [] } = typeof term === 'string' ? { text: term } : term;
   const kind = TERMS.kindOf(text, { prefix });
-  const letters = caseSensitive === true ? ', with small and capital letters as written' : '';
+  const letters = caseSensitive === true ? ', case-sensitive' : '';
   const limit = texts.length === 0 ? '' : ` (only in ${oneOf(texts.map((each) => WHERE[each]))})`;
   return `${KINDS[kind ?? 'symbols']} “${text}”${letters}${limit}`;
 }

@@ -93,22 +93,22 @@ async function show({ pool }: Deps, request: PageRequest): Promise<ShownPage> {
       <h2>Counts</h2>
       ${barChart({
         caption: `Matches of the last ${CHART_DAYS} days`,
-        moreUnit: 'suppressed',
+        moreUnit: 'not sent',
         bars: days.map(({ day: label, matches: value, suppressed: more }) => ({ label, value, more })),
       })}
       ${
         terms.length > 0 &&
         barChart({
-          caption: `Matches by keyword, of the newest ${number(NEWEST)}`,
+          caption: `Matches by keyword, of the ${number(NEWEST)} most recent items`,
           bars: terms.map(({ term: label, matches: value }) => ({ label, value })),
         })
       }
       ${dangerousButton(request, {
         action: `/monitors/${id}/delete`,
-        label: `Delete “${monitor.name}” for good`,
+        label: `Delete “${monitor.name}” permanently`,
         summary: 'Delete this monitor',
         consequences:
-          'It stops at once and cannot be brought back. Its matches are no longer shown. The current day is not refunded; pausing stops charges too.',
+          'It stops immediately and cannot be restored. Its matches are no longer shown. The current day is not refunded. Pausing stops charges too.',
       })}`,
   });
 }
@@ -121,7 +121,7 @@ function monitorFigures(request: PageRequest, { monitor, stats, delivery }: Show
     [
       'Matches today',
       number(stats.matches_today),
-      `${number(stats.suppressed_today)} suppressed; ${number(stats.matches_7d)} in 7 days`,
+      `${number(stats.suppressed_today)} more not sent; ${number(stats.matches_7d)} in 7 days`,
     ],
     ['Last match', last === null ? html`none yet` : ago(last, request.now)],
     [
@@ -152,7 +152,7 @@ function filterForm(request: PageRequest, problems: FieldProblems): Html {
     <form class="narrow" action="${page}">
       ${field({ ...of('since'), label: 'Recorded from (UTC)', type: 'datetime-local' })}
       ${field({ ...of('until'), label: 'Recorded before (UTC)', type: 'datetime-local' })}
-      ${field({ ...of('keyword'), label: 'Keyword', hint: 'As it is written in the rule.' })}
+      ${field({ ...of('keyword'), label: 'Keyword', hint: 'As written in the rule.' })}
       ${field({ ...of('subreddit'), label: 'Community' })}
       <div class="actions">
         <button>Filter</button>
@@ -168,10 +168,10 @@ function matches(request: PageRequest, { items, before }: MatchPage): HtmlValue 
   const after = items[0] && `?after=${items[0].id}`;
   const live = isNewest && html`data-stream="${page}/stream${after}" data-limit="${MAX_LIVE}"`;
   const older = before !== null && new URLSearchParams({ ...request.query.given(FILTERS), before }).toString();
-  return html`<ol class="items" aria-label="Matches, the newest first" ${live}>
+  return html`<ol class="items" aria-label="Matches, newest first" ${live}>
       ${items.map((match) => matchEntry(request, match))}
     </ol>
-    <p class="note when-empty">${isNewest ? 'No match yet.' : 'None on this page.'}</p>
+    <p class="note when-empty">${isNewest ? 'No matches yet.' : 'No matches on this page.'}</p>
     ${older !== false && html`<p><a href="${page}?${older}">Older matches</a></p>`}`;
 }
 
@@ -197,7 +197,7 @@ async function showList({ pool }: Deps, request: PageRequest): Promise<ShownPage
   const rows = items.map((monitor) => listRow(request, monitor, today.get(monitor.id) ?? 0));
   return {
     title: 'Monitors',
-    content: html`${doneNotice(request, { deleted: 'The monitor is deleted.' })}
+    content: html`${doneNotice(request, { deleted: 'The monitor was deleted.' })}
       <p>
         ${used} of ${limit} monitors.
         ${used >= limit && html`<a href="${request.path('/billing')}">A larger pack</a> allows more.`}
@@ -243,16 +243,16 @@ async function showMutes(request: PageRequest, problems = NO_PROBLEMS): Promise<
     title: `Mutes of “${name}”`,
     problems,
     content: html`<p>
-        Nothing of these is recorded from the moment on at which they are muted. ${items.length} of ${limit}.
+        The monitor records nothing from muted communities, accounts and threads. ${items.length} of ${limit} used.
       </p>
-      ${items.length > 0 && table('Mutes, the oldest first', ['Muted', 'Since', 'Actions'], rows)}
-      <h2>Mute something</h2>
+      ${items.length > 0 && table('Mutes, oldest first', ['Muted', 'Since', 'Actions'], rows)}
+      <h2>Add a mute</h2>
       <form method="post" action="${request.path(page)}" class="narrow">
         ${request.csrfField} ${otherProblems(problems, ['kind', 'value'])}
         ${select({ ...typed(request.form, problems, 'kind'), label: 'What', options: Object.entries(MUTED) })}
         ${field({
           ...typed(request.form, problems, 'value'),
-          label: 'Name, or the address of a post',
+          label: 'Name, or the URL of a post',
           required: true,
         })}
         <div class="actions"><button>Mute</button></div>

@@ -70,10 +70,10 @@ async function show(request: PageRequest): Promise<ShownPage> {
   return monitorPage(request, '/trends', {
     title: `Trends of “${name}”`,
     content: html`<p>
-        In UTC, by the time at which items were first seen.
+        In UTC, by the time when items were first seen.
         <a href="${request.path(`/monitors/${request.id}/trends?interval=${other}`)}">Show by ${other}</a>
       </p>
-      ${barChart({ caption, moreUnit: 'in hours with a spike', bars: barsOf(total) })} ${spikesTable(total)}
+      ${barChart({ caption, moreUnit: 'in spikes', bars: barsOf(total) })} ${spikesTable(total)}
       ${communitiesTable(communities)} ${latencyTable(latency)}`,
   });
 }
@@ -98,8 +98,8 @@ function barsOf({ interval, from, to, items, spikes }: Timeseries): Bar[] {
 function spikesTable({ spikes }: Timeseries): HtmlValue {
   if (spikes.length === 0) {
     return html`<p>
-      No spikes: no hour with at least 10 matches was far above the same hour of the days before. A rule is compared
-      once it is 14 days old.
+      No spikes: no hour with at least 10 matches was far above the same hour on previous days. Spikes are detected once
+      a rule is 14 days old.
     </p>`;
   }
   const rows = spikes.toReversed().map(({ at, count, median, score }) => [time(at), count, median, score]);
@@ -124,7 +124,7 @@ function communitiesTable({ items }: Timeseries): HtmlValue {
 
 function latencyTable({ items }: Latency): HtmlValue {
   const caption = 'How fast matches arrive';
-  const steps = ['Created to seen', 'Seen to recorded', 'Recorded to delivered', 'Receiver’s answer'];
+  const steps = ['Created to seen', 'Seen to recorded', 'Recorded to delivered', 'Receiver’s response'];
   const rows = items.map((day) => [
     day.day,
     ...[day.created_to_seen_ms, day.seen_to_recorded_ms, day.recorded_to_delivered_ms, day.receiver_ms].map(inSeconds),
@@ -164,49 +164,49 @@ async function showEarlier(request: PageRequest, problems = NO_PROBLEMS): Promis
 
 function underWay(request: PageRequest, run: Backfill): Html {
   const page = `/monitors/${request.id}/earlier`;
-  const cancel = postButton(request, { action: `${page}/cancel`, label: 'Cancel it', fields: { run: run.id } });
-  return html`<p>Earlier matches are being found. <a href="${request.path(page)}">See how far it is</a></p>
-    ${run.state === 'running' && html`<div class="actions">${cancel}<span class="note">What it found stays.</span></div>`}`;
+  const cancel = postButton(request, { action: `${page}/cancel`, label: 'Cancel', fields: { run: run.id } });
+  return html`<p>Earlier matches are being found. <a href="${request.path(page)}">View progress</a></p>
+    ${run.state === 'running' && html`<div class="actions">${cancel}<span class="note">What was found stays.</span></div>`}`;
 }
 
 function startForm(request: PageRequest, { id, webhook_url: url }: Monitor, problems: FieldProblems): Html {
   const { form, account } = request;
   return html`<p>
-      Posts and comments of the last 30 days that match the rule as it is now become matches of this monitor, after the
-      existing ones. What is a match already is passed over, free of charge.
+      Posts and comments of the last 30 days that match the current rule are added to the matches of this monitor. Items
+      that are already matches are skipped and cost nothing.
     </p>
     <form method="post" action="${request.path(`/monitors/${id}/earlier`)}" class="narrow">
       ${request.csrfField} ${otherProblems(problems, ['max_credits'])}
       ${select({ name: 'hours', label: 'How far back', value: form.text('hours') || '24', options: BACKFILL_HOURS })}
       ${field({
         ...typed(form, problems, 'max_credits', '10'),
-        label: 'Credits that it may cost at most',
+        label: 'Maximum cost in credits',
         inputmode: 'numeric',
-        hint: 'Empty: as many as there are. Another run can take the rest later.',
+        hint: 'Empty: no limit. Another run can find the rest later.',
       })}
       ${
         url !== null &&
-        checkbox('deliver', 'Also send them to the webhook, as many as the daily cap leaves today', form.has('deliver'))
+        checkbox('deliver', 'Also send them to the webhook, as far as today’s daily cap allows', form.has('deliver'))
       }
       <div class="actions">
         <button>Find earlier matches</button>
         <span class="note"
-          >Costs 1 credit for each started ${MATCHES_PER_CREDIT} matches, of which a run has ${number(MATCHES_PER_RUN)}
-          at most. You have ${number(account.balance)}.</span
+          >Costs 1 credit per ${MATCHES_PER_CREDIT} matches, rounded up. A run finds at most ${number(MATCHES_PER_RUN)}
+          matches. You have ${number(account.balance)} credits.</span
         >
       </div>
     </form>`;
 }
 
 const STATES: Readonly<Record<Backfill['state'], string>> = {
-  running: 'under way',
+  running: 'in progress',
   cancelling: 'being cancelled',
   done: 'done',
   stopped_balance: 'stopped: no credits left',
-  stopped_credits: 'stopped at the credits that it may cost',
-  stopped_limit: `stopped at ${number(MATCHES_PER_RUN)} matches`,
+  stopped_credits: 'stopped: maximum cost reached',
+  stopped_limit: `stopped: ${number(MATCHES_PER_RUN)} matches found`,
   cancelled: 'cancelled',
-  failed: 'failed by an error of ours',
+  failed: 'failed: an error on our side',
 };
 
 function runsTable(items: readonly Backfill[]): Html {
@@ -218,7 +218,7 @@ function runsTable(items: readonly Backfill[]): Html {
     run.credits,
   ]);
   return html`<h2>Runs</h2>
-    ${table('Runs, the newest first', ['Time', 'State', 'Matches', 'Already known', 'Credits'], rows)}`;
+    ${table('Runs, newest first', ['Time', 'State', 'Matches', 'Already known', 'Credits'], rows)}`;
 }
 
 function progressOf({ state, share }: Backfill): HtmlValue {
@@ -244,7 +244,7 @@ async function start(request: PageRequest): Promise<PageResponse> {
 
 const FORMATS: Readonly<Record<ExportFormat, string>> = {
   csv: 'CSV, for spreadsheets',
-  ndjson: 'JSON, a match a line',
+  ndjson: 'JSON, one match per line',
   parquet: 'Parquet, for analysis',
 };
 
@@ -255,7 +255,7 @@ async function showExport(pool: Queryable, request: PageRequest, first: HtmlValu
     title: `Export and feed of “${name}”`,
     content: html`${first}
       <h2>Download</h2>
-      <p>All matches of the last 30 days in one file, oldest first. Free, ten times in 24 hours.</p>
+      <p>All matches of the last 30 days in one file, oldest first. Free, up to ten times in 24 hours.</p>
       <div class="actions">
         ${EXPORT_FORMATS.map(
           (format) => html`<a class="button quiet" href="${file(format)}" download>${FORMATS[format]}</a>`,
@@ -270,28 +270,28 @@ function feed(request: PageRequest, made: Date | undefined): Html {
   const action = `/monitors/${request.id}/feed`;
   if (made === undefined) {
     return html`<p>
-        Feed readers show the newest 50 matches by an address that needs no key. Whoever has the address can read them.
+        Feed readers show the newest 50 matches from a URL that needs no key. Anyone who has the URL can read them.
       </p>
-      ${postButton(request, { action, label: 'Make a feed' })}`;
+      ${postButton(request, { action, label: 'Create a feed' })}`;
   }
-  return html`<p>The feed got its addresses ${time(made)}. They were shown only then.</p>
+  return html`<p>The feed URLs were created ${time(made)}. They were shown only once.</p>
     ${dangerousButton(request, {
       action,
-      label: 'Make new addresses',
-      summary: 'Replace the addresses',
-      consequences: 'Readers that have the old addresses get nothing any more.',
+      label: 'Create new URLs',
+      summary: 'Replace the URLs',
+      consequences: 'The old URLs stop working immediately.',
     })}
     ${dangerousButton(request, {
       action: `${action}/revoke`,
       label: 'Revoke the feed',
       summary: 'Revoke the feed',
-      consequences: 'Its addresses stop working at once. New ones can be made at any time.',
+      consequences: 'Its URLs stop working immediately. You can create new ones at any time.',
     })}`;
 }
 
 function addresses({ atom_url: atom, json_url: json }: FeedAddresses): Html {
-  return html`<h2>The addresses of the feed</h2>
-    <p>They are shown only now. Most readers take the first one.</p>
-    ${copyable('atom-address', atom, 'the address of the Atom feed')}
-    ${copyable('json-address', json, 'the address of the JSON feed')}`;
+  return html`<h2>Feed URLs</h2>
+    <p>They are shown only once. Most feed readers accept the first one.</p>
+    ${copyable('atom-address', atom, 'the URL of the Atom feed')}
+    ${copyable('json-address', json, 'the URL of the JSON feed')}`;
 }

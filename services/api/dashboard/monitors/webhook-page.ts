@@ -61,8 +61,8 @@ async function show(request: PageRequest, first: HtmlValue = '', problems = NO_P
 
 function noWebhook({ id, path }: PageRequest): Html {
   return html`<p>
-    This monitor has no webhook. <a href="${path(`/monitors/${id}/edit`)}">Enter its address</a>, and each match is sent
-    to it within seconds.
+    This monitor has no webhook. <a href="${path(`/monitors/${id}/edit`)}">Enter a URL</a>, and each match is sent to it
+    within seconds.
   </p>`;
 }
 
@@ -75,28 +75,28 @@ function webhook(
   return html`<p>Sent as ${kind} to:</p>
     ${copyable('webhook-url', url ?? '', 'the address')}
     <p>
-      ${deliveryInWords(delivery)}. ${pending > 0 && `Waiting matches: ${number(pending)}.`}
+      ${deliveryInWords(delivery)}. ${pending > 0 && `Matches waiting: ${number(pending)}.`}
       ${attempt !== null && html`Last attempt ${time(attempt)}.`}
       ${delivered !== null && html`Last delivered ${time(delivered)}.`}
     </p>
     <div class="actions">
       ${postButton(request, { action: `/monitors/${id}/test`, label: 'Send a test match' })}
-      <span class="note">Free; a sample with the header X-Service-Test.</span>
+      <span class="note">Free. A sample match with the header X-Service-Test.</span>
     </div>`;
 }
 
 function secret(request: PageRequest): Html {
   return html`<h2>Secret</h2>
     <p>
-      Webhooks are signed with a secret that was shown once. A new one takes effect at once; for 24 hours the old one
-      signs as well, in <code>X-Service-Signature-Previous</code>.
+      Webhooks are signed with a secret that was shown once. A new secret takes effect immediately. For 24 hours, the
+      old one also signs, in <code>X-Service-Signature-Previous</code>.
     </p>
     ${dangerousButton(request, {
       action: `/monitors/${request.id}/rotate-secret`,
       fields: { once: newFormKey() },
-      label: 'Make a new secret',
+      label: 'Create a new secret',
       summary: 'Replace the secret',
-      consequences: 'Receivers that know only the old secret refuse webhooks from 24 hours after this on.',
+      consequences: 'After 24 hours, receivers that know only the old secret will reject webhooks.',
     })}`;
 }
 
@@ -119,13 +119,13 @@ const RECEIVERS = [
 }));
 
 function receivers({ name, webhook_url: webhookUrl }: Monitor): Html {
-  return html`<h2>Code that receives it</h2>
-    <p>Both verify the signature, reject stale requests, and ignore a match that arrives twice.</p>
+  return html`<h2>Receiver code</h2>
+    <p>Both examples verify the signature, reject old requests, and ignore a match that arrives twice.</p>
     ${receiverCode({ name, webhookUrl }).map(
       ({ language, file, command, code }) =>
         html`<details>
           <summary>${language}</summary>
-          <p>Save it as <code>${file}</code>, and run <code>WEBHOOK_SECRET=whsec_… ${command}</code>.</p>
+          <p>Save it as <code>${file}</code> and run <code>WEBHOOK_SECRET=whsec_… ${command}</code>.</p>
           ${copyable(file, code, `the receiver in ${language}`, true)}
         </details>`,
     )}`;
@@ -144,16 +144,16 @@ export function receiverCode({ name, webhookUrl }: { name: string; webhookUrl: s
 }
 
 const STATES: Readonly<Record<DeliveryLogEntry['delivery_status'], string>> = {
-  pending: 'failed, retried',
+  pending: 'failed, will be retried',
   delivered: 'delivered',
-  failed: 'failed for good',
+  failed: 'failed permanently',
 };
 const REASONS: ReadonlyMap<string, string> = new Map<NonNullable<Redelivery['reason']>, string>([
   [
     'waiting',
-    'Nothing has failed for good. Some matches wait for their next attempt: “Send what is waiting now” sends them.',
+    'Nothing has failed permanently. Some matches are waiting for their next attempt: “Send waiting matches now” sends them.',
   ],
-  ['due', 'Everything that waits is being sent already.'],
+  ['due', 'All waiting matches are already being sent.'],
 ]);
 
 async function showDeliveries(request: PageRequest): Promise<ShownPage> {
@@ -168,12 +168,12 @@ async function showDeliveries(request: PageRequest): Promise<ShownPage> {
     problems,
     content: html`${resentNotice(request)}
       <div class="actions">
-        ${postButton(request, { action, label: 'Send everything that failed again', fields: { status: 'failed' } })}
-        ${postButton(request, { action, label: 'Send what is waiting now', fields: { status: 'pending' } })}
-        <span class="note">Ten a second, free, within the day’s limit.</span>
+        ${postButton(request, { action, label: 'Resend everything that failed', fields: { status: 'failed' } })}
+        ${postButton(request, { action, label: 'Send waiting matches now', fields: { status: 'pending' } })}
+        <span class="note">Free. Ten per second, within the daily limit.</span>
       </div>
       ${filterForm(request, problems)}
-      ${items.length === 0 ? html`<p class="note">No attempts here.</p>` : attemptsTable(request, items)}
+      ${items.length === 0 ? html`<p class="note">No attempts.</p>` : attemptsTable(request, items)}
       ${older !== false && html`<p><a href="${request.path(`/monitors/${request.id}/deliveries?${older}`)}">Older attempts</a></p>`}
       ${await eventsSection(request, monitor)}`,
   });
@@ -186,7 +186,7 @@ function resentNotice({ query }: PageRequest): HtmlValue {
     Number.isSafeInteger(count) && count > 0
       ? `${number(count)} queued.`
       : (REASONS.get(query.text('reason')) ?? 'Nothing to send.');
-  const more = query.text('more') === 'yes' && ' There are more: press again when these are sent.';
+  const more = query.text('more') === 'yes' && ' There are more. Press again when these are sent.';
   return notice('good', html`${message}${more}`);
 }
 
@@ -197,7 +197,7 @@ function filterForm(request: PageRequest, problems: FieldProblems): Html {
     ${otherProblems(problems, ['match'])}
     <form class="narrow" action="${request.path(`/monitors/${request.id}/deliveries`)}">
       ${select({ ...typed(query, problems, 'status'), label: 'Outcome', options: [['', 'All'], ...Object.entries(STATES)] })}
-      ${field({ ...typed(query, problems, 'match'), label: 'Match', hint: 'The id of a match.' })}
+      ${field({ ...typed(query, problems, 'match'), label: 'Match', hint: 'A match id.' })}
       <div class="actions"><button>Filter</button></div>
     </form>
   </details>`;
@@ -218,7 +218,7 @@ function attemptsTable(request: PageRequest, items: readonly DeliveryLogEntry[])
       ${state !== 'pending' && postButton(request, { action, label: 'Send again', fields: { match_ids: match } })}`,
     ];
   });
-  return table('Attempts, the newest match first', ['Began', 'Match', 'Attempt', 'Outcome', 'Answer', 'Next'], rows);
+  return table('Attempts, newest match first', ['Started', 'Match', 'Attempt', 'Outcome', 'Answer', 'Next'], rows);
 }
 
 async function resend(request: PageRequest): Promise<PageResponse> {
@@ -234,10 +234,10 @@ const EVENTS_PER_PAGE = 10;
 const EVENTS_AFTER = 'events_after';
 
 const EVENT_STATES: Readonly<Record<EventLogEntry['delivery_status'], string>> = {
-  pending: 'waits to be sent',
+  pending: 'waiting to be sent',
   delivered: 'delivered',
-  failed: 'failed for good',
-  skipped: 'not sent: there was no webhook',
+  failed: 'failed permanently',
+  skipped: 'not sent: no webhook',
 };
 
 /** The digests and spikes that were sent to a monitor's webhook. Nothing where there are and will be none. */
@@ -250,7 +250,7 @@ async function eventsSection(request: PageRequest, monitor: Monitor): Promise<Ht
   const page = value as EventLogPage;
   if (page.items.length > 0) return [heading, eventsTable(request, page)];
   const isSent = monitor.webhook_url !== null && (monitor.digest !== undefined || monitor.spike_webhook === true);
-  return isSent && [heading, html`<p class="note">${after === '' ? 'None was sent yet.' : 'None on this page.'}</p>`];
+  return isSent && [heading, html`<p class="note">${after === '' ? 'None sent yet.' : 'None on this page.'}</p>`];
 }
 
 function eventsTable(request: PageRequest, { items, after }: EventLogPage): Html {
@@ -268,17 +268,17 @@ function eventsTable(request: PageRequest, { items, after }: EventLogPage): Html
   });
   const older = after !== null && new URLSearchParams({ [EVENTS_AFTER]: after }).toString();
   const page = request.path(`/monitors/${request.id}/deliveries`);
-  return html`${table('Digests and spikes', ['Made', 'What', 'Outcome', 'Attempts', 'Last answer'], rows)}
+  return html`${table('Digests and spikes', ['Created', 'What', 'Outcome', 'Attempts', 'Last answer'], rows)}
   ${older !== false && html`<p><a href="${page}?${older}#events">Older digests and spikes</a></p>`}`;
 }
 
 function contentInWords(request: PageRequest, { spike, digest }: EventLogEntry): HtmlValue {
   if (spike !== undefined) {
-    return html`Spike: ${number(spike.count)} matches in the hour of ${time(spike.at)}, usually
+    return html`Spike: ${number(spike.count)} matches in the hour of ${time(spike.at)}; usually
     ${number(spike.expected)}`;
   }
   if (digest === undefined) return false;
   const { interval, count, until } = digest;
-  return html`Digest (${interval}) of ${number(count)} ${count === 1 ? 'match' : 'matches'}, the last one:
+  return html`Digest (${interval}) of ${number(count)} ${count === 1 ? 'match' : 'matches'}; the last one:
   ${matchLink(request, until)}`;
 }

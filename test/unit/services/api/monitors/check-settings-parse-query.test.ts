@@ -66,7 +66,7 @@ test.each([
   ['rust OR «x', 'this must have 2 to 100 characters'],
   [`rust OR «${'x'.repeat(101)}`, 'this must have 2 to 100 characters'],
   ['rust OR «""', 'this must have 2 to 100 characters'],
-  ['rust OR «"__"', 'this has nothing to search for'],
+  ['rust OR «"__"', 'this contains nothing to match'],
   ['rust OR «ru*', 'at least 3 letters'],
   ['rust AND (job OR «title:a1*)', 'at least 3 letters'],
   ['rust OR «"memory safety"*', 'one word'],
