@@ -32,7 +32,7 @@ import { AdminError, examples, integer, printedRow, reference, requireSecretKeys
 import type { AddCommands } from './command.ts';
 
 const MAX_CREDITS = 1_000_000_000;
-const REFERENCE_HELP = 'the reason; one that was used before is refused, so repeating a command gives nothing twice';
+const REFERENCE_HELP = 'the reason; each can be used only once, so repeating a command never credits twice';
 const UNIQUE_VIOLATION = '23505';
 
 export interface AccountOptions {
@@ -54,7 +54,7 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
         const opened = await inTransaction(pool, (client) =>
           openAccount(client, { email, credits, pack, keyName: 'first key' }),
         );
-        if (!opened) throw new AdminError(`--email: the mailbox of ${email} has an account already.`);
+        if (!opened) throw new AdminError(`--email: the mailbox of ${email} already has an account.`);
         return [{ account_id: opened.accountId, api_key: opened.apiKey, credits }];
       }),
     );
@@ -63,7 +63,7 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
     .action(lines(async ({ pool }, options: AccountOptions) => [accountLine(await requireAccount(pool, options))]));
   account
     .command('list')
-    .description('print up to 1,000 accounts in the order of their ids, a line each')
+    .description('print up to 1,000 accounts in order of id, one per line')
     .option('--after <account_id>', 'start after this account')
     .addHelpText('after', examples('account list --after acc_1a2b3c4d5e6f'))
     .action(
@@ -77,31 +77,31 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
       return [accountLine(await requireAccount(pool, { account: id }))];
     });
   accountCommand(account, 'freeze')
-    .description("refuse an account's keys and pause its monitors, until it is unfrozen")
+    .description("reject an account's keys and pause its monitors until it is unfrozen")
     .action(changeState(freezeAccount));
   accountCommand(account, 'unfreeze')
     .description("accept an account's keys again; its monitors stay paused until they are resumed")
     .action(changeState(unfreezeAccount));
   accountCommand(account, 'delete', ' --yes')
     .description(
-      'delete an account for good: its keys and monitors at once, its matches, webhooks and attempts soon after',
+      'delete an account permanently: its keys and monitors immediately, its matches, webhooks and attempts shortly after',
     )
-    .option('--yes', 'required, because a deletion cannot be undone')
+    .option('--yes', 'required, because deletion cannot be undone')
     .action(
       lines(async ({ pool, config }, options: AccountOptions & { yes?: boolean }) => {
         if (options.yes === undefined) throw new AdminError('--yes is required: a deleted account cannot be restored.');
         const { secretKey } = await requireSecretKeys(pool, config);
         const { id, mailbox } = await requireAccount(pool, options);
         const mailboxHash = createMailboxHash(secretKey)(creditedMailboxOf(mailbox));
-        if (!(await closeAccount(pool, id, { mailboxHash }))) throw new AdminError(`${id} is deleted already.`);
+        if (!(await closeAccount(pool, id, { mailboxHash }))) throw new AdminError(`${id} is already deleted.`);
         return [{ account_id: id, status: 'deleted' }];
       }),
     );
   accountCommand(account, 'export', ' > account.jsonl')
-    .description('print all data of an account: itself, its keys, monitors, payments and ledger, a line each')
+    .description('print all data of an account: the account, keys, monitors, payments and ledger, one item per line')
     .action(lines(async ({ pool }, options: AccountOptions) => accountData(pool, await requireAccount(pool, options))));
   accountCommand(account, 'sign-in-link')
-    .description('print a link that signs in to the dashboard as this account, once, within 10 minutes')
+    .description('print a link that signs in to the dashboard as this account; it works once, within 10 minutes')
     .action(
       lines(async ({ pool, config }, options: AccountOptions) => {
         const { id, email, mailbox } = await requireActiveAccount(pool, options);
@@ -145,7 +145,7 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
     );
   account
     .command('refund')
-    .description('take a pack back; later credits first pay for those of the pack that were spent')
+    .description('take a pack back; if its credits were spent, later credits pay for them first')
     .requiredOption('--reference <text>', 'the reference of the pack', reference)
     .addHelpText('after', examples('account refund --reference invoice-42'))
     .action(
@@ -163,7 +163,7 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
 export function withAccount(command: Command): Command {
   return command
     .option('--email <address>', 'the account of this mailbox', emailAddress)
-    .option('--account <account_id>', 'or the account with this id');
+    .option('--account <account_id>', 'the account with this id');
 }
 
 /** A command about one account, with an example. @param more what the example gives besides the account */
@@ -254,6 +254,6 @@ async function once<T>(pool: Pool, key: string, work: (client: PoolClient) => Pr
     return await inTransaction(pool, work);
   } catch (error) {
     if (sqlState(error) !== UNIQUE_VIOLATION) throw error;
-    throw new AdminError(`--reference: ${key} was used before; nothing was given.`);
+    throw new AdminError(`--reference: ${key} was already used; no credits were given.`);
   }
 }

@@ -74,7 +74,7 @@ export class Installation {
     const url = readEndpoints(dataDir)?.[engine];
     if (url !== undefined) return url;
     throw new AdminError(
-      `No service is running with DATA_DIR ${dataDir}. Start one with "npm start", or set DATA_DIR or ${variable} to that of the service to administer.`,
+      `No service is running with DATA_DIR ${dataDir}. Start one with "npm start", or set DATA_DIR or ${variable} to the value of the service that you want to administer.`,
     );
   }
 }
@@ -130,9 +130,7 @@ const MAX_REFERENCE_CHARACTERS = 200;
 /** Parses the idempotency key of a grant: repeating the command gives nothing twice. */
 export function reference(text: string): string {
   if (text.trim() !== '' && text.length <= MAX_REFERENCE_CHARACTERS && !/\p{Cc}/u.test(text)) return text;
-  throw new AdminError(
-    `--reference: must have 1 to ${MAX_REFERENCE_CHARACTERS} characters, none of them a control character.`,
-  );
+  throw new AdminError(`--reference: must be 1 to ${MAX_REFERENCE_CHARACTERS} characters, without control characters.`);
 }
 
 /** A stored row as commands print it: the same fields in snake_case, in the same order. */
@@ -148,6 +146,6 @@ export function printedRow(row: object): Record<string, unknown> {
 /** @throws AdminError when SECRET_KEY is unset although the services have one */
 export async function requireSecretKeys(db: Queryable, settings: SecretKeySettings): Promise<SecretKeys> {
   const keys = await findSecretKeys(db, settings);
-  if (keys === undefined) throw new AdminError('Set SECRET_KEY to the value that the service runs with.');
+  if (keys === undefined) throw new AdminError('Set SECRET_KEY to the value that the service uses.');
   return keys;
 }

@@ -19,13 +19,14 @@ const MAX_LISTED = 10_000;
 export const addCommands: AddCommands = (program, { table }) => {
   program
     .command('gaps')
-    .description('print what the crawl may have missed, newest first, a line for each gap')
+    .description('print what the crawl may have missed: one line per gap, newest first')
     .option('--hours <n>', 'gaps open in the last N hours, default 24', integer('--hours', MAX_GAP_HOURS))
-    .option('--open', 'those that are open now, whatever their age')
+    .option('--open', 'only gaps that are open now, whatever their age')
     .addHelpText('after', examples('gaps --hours 48', 'gaps --open --json'))
     .action(
       table(async ({ pool }, { hours, open }: { hours?: number; open?: boolean }) => {
-        if (open && hours !== undefined) throw new AdminError('--open lists gaps of any age: leave out --hours.');
+        if (open && hours !== undefined)
+          throw new AdminError('--open lists gaps of any age; do not combine it with --hours.');
         if (open) return (await readOpenGaps(pool, { limit: MAX_LISTED })).map(gapLine);
         const now = systemClock();
         const range = { from: now - (hours ?? DEFAULT_HOURS) * HOUR_MS, to: now + HOUR_MS, limit: MAX_LISTED };
@@ -34,7 +35,7 @@ export const addCommands: AddCommands = (program, { table }) => {
     );
   program
     .command('coverage')
-    .description('print what was seen of each hour, how late and how completely, newest first')
+    .description('print how much of each hour was seen, and how late: newest hour first')
     .option('--hours <n>', 'the last N hours', integer('--hours', MAX_HOURS), DEFAULT_HOURS)
     .addHelpText('after', examples('coverage', 'coverage --hours 168 --json'))
     .action(

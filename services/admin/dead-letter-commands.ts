@@ -35,36 +35,36 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
   const topic = oneOf('--topic', NAMES);
   const letters = program
     .command('dead-letters')
-    .description('count the dead letters that were not replayed yet, a line for each topic')
+    .description('count the dead letters that have not been replayed, one line per topic')
     .addHelpText('after', examples('dead-letters', 'dead-letters --json'))
     .action(table(countLetters));
   letters
     .command('list')
-    .description('print the dead letters that were not replayed yet, oldest first, a line each')
+    .description('print the dead letters that have not been replayed, one per line, oldest first')
     .option('--topic <topic>', 'the source topic, without a prefix; default: every topic', topic)
-    .option('--limit <n>', 'how many lines at most', integer('--limit', MAX_LISTED), 100)
-    .option('--all', 'also the letters that were replayed')
+    .option('--limit <n>', 'the maximum number of lines', integer('--limit', MAX_LISTED), 100)
+    .option('--all', 'include letters that were replayed')
     .addHelpText('after', examples('dead-letters list --topic monitor.candidates'))
     .action(table(listLetters));
   letters
     .command('replay')
-    .description('publish dead letters to their source topic again, and print how many, a line for each topic')
+    .description('publish dead letters to their source topic again, and print the counts, one line per topic')
     .option('--topic <topic>', 'the source topic, without a prefix; default: every topic', topic)
-    .option('--limit <n>', 'how many letters at most', integer('--limit', MAX_REPLAYED), MAX_REPLAYED)
+    .option('--limit <n>', 'the maximum number of letters', integer('--limit', MAX_REPLAYED), MAX_REPLAYED)
     .addHelpText('after', examples('dead-letters replay --topic monitor.candidates --limit 10'))
     .action(lines(replayLetters));
   const offset = Number.MAX_SAFE_INTEGER;
   letters
     .command('set-aside')
-    .description('move the records that halted a group to the dead letters, so that the group continues after them')
+    .description('move the records that halted a group to the dead letters, so that the group can continue after them')
     .requiredOption('--topic <topic>', 'the source topic, without a prefix', topic)
-    .requiredOption('--partition <n>', 'its partition', integer('--partition', offset, 0))
+    .requiredOption('--partition <n>', 'the partition', integer('--partition', offset, 0))
     .requiredOption(
       '--to <offset>',
-      'the first offset that stays; all records from the group’s offset up to it are moved',
+      'the first offset to keep; all records from the group’s offset up to this one are moved',
       integer('--to', offset, 0),
     )
-    .option('--group <group>', 'the group; required where several read the topic')
+    .option('--group <group>', 'the group; required if several groups read the topic')
     .addHelpText('after', examples('dead-letters set-aside --topic monitor.candidates --partition 3 --to 1094'))
     .action(lines(setAside));
 };
@@ -134,7 +134,7 @@ async function setAside(
   const groups = groupsOfTopic(topic, matcherShards);
   const chosen = group ?? (groups.length === 1 ? groups[0] : undefined);
   if (chosen === undefined || !groups.includes(chosen)) {
-    throw new AdminError(`--group: must be one of those that read the topic: ${groups.join(', ')}.`);
+    throw new AdminError(`--group: must be a group that reads the topic: ${groups.join(', ')}.`);
   }
   const place = { topic, partition, group: chosen };
   const publisher = await createPublisher({ kafka, prefix, metrics: createMetrics(), logger: kafka.logger });
@@ -161,11 +161,11 @@ function restoreItem(
   if (read.outcome === 'other') return undefined;
   if (read.outcome === 'item') {
     const item = withLanguage(read.item, detectLanguage, (error) =>
-      report(`${letter.key} has no language: ${String(error)}`),
+      report(`the language of ${letter.key} could not be detected: ${String(error)}`),
     );
     return { key: item.thing_id, value: JSON.stringify(item) };
   }
-  report(`${letter.key} is set aside again: ${read.reason}`);
+  report(`${letter.key} was set aside again: ${read.reason}`);
   return { reason: read.reason };
 }
 

@@ -11,8 +11,8 @@ import type { AddCommands } from './command.ts';
 export const addCommands: AddCommands = (program, { lines, table }) => {
   const key = program.command('key');
   accountCommand(key, 'create', ' --name laptop')
-    .description('create another key for an account and print it, only once')
-    .option('--name <text>', 'shown in lists', 'made by the administrator')
+    .description('create another key for an account and print it, which happens only once')
+    .option('--name <text>', 'the name shown in lists', 'made by the administrator')
     .action(
       lines(async ({ pool }, options: AccountOptions & { name: string }) => {
         const { id } = await requireActiveAccount(pool, options);
@@ -29,7 +29,7 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
       }),
     );
   accountCommand(key, 'revoke', ' --key 1a2b3c4d')
-    .description('refuse a key from now on')
+    .description('revoke a key')
     .requiredOption('--key <key_id>', 'the 8 characters after fk_', keyId)
     .action(
       lines(async ({ pool }, options: AccountOptions & { key: string }) => {
@@ -54,8 +54,8 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
       }),
     );
   accountCommand(grant, 'revoke', ' --grant gra_1a2b3c4d5e6f1a2b3c4d5e6f')
-    .description('refuse all tokens of a connected app from now on')
-    .requiredOption('--grant <grant_id>', 'a grant_id that grant list prints', grantId)
+    .description('disconnect an app: revoke all its tokens')
+    .requiredOption('--grant <grant_id>', 'a grant_id from grant list', grantId)
     .action(
       lines(async ({ pool }, options: AccountOptions & { grant: string }) => {
         const { id } = await requireAccount(pool, options);
@@ -73,6 +73,6 @@ function keyId(text: string): string {
 }
 
 function grantId(text: string): string {
-  if (grantHashStart(text) === undefined) throw new AdminError('--grant: must be a grant_id that grant list prints.');
+  if (grantHashStart(text) === undefined) throw new AdminError('--grant: must be a grant_id from grant list.');
   return text;
 }

@@ -12,9 +12,12 @@ export const addCommands: AddCommands = (program, { lines }) => {
   const ledger = program.command('ledger');
   withAccount(ledger.command('check'))
     .description(
-      'compare every balance with its ledger, print a line for each account that differs, and exit with 1 if any does',
+      'compare every balance with its ledger and print a line for each account that differs; exit with 1 if any does',
     )
-    .addHelpText('after', '\nWithout an option it compares all accounts and renews what the alert LedgerMismatch sees.')
+    .addHelpText(
+      'after',
+      '\nWithout options, it compares all accounts and updates the figure behind the alert LedgerMismatch.',
+    )
     .addHelpText('after', examples('ledger check', 'ledger check --account acc_5n2w8r0c6h1j'))
     .action(
       lines(async ({ pool }, options: AccountOptions) => {
@@ -23,22 +26,24 @@ export const addCommands: AddCommands = (program, { lines }) => {
       }),
     );
   withAccount(ledger.command('correct'))
-    .description('make the balance of an account and its ledger agree again, by one entry of kind "correction"')
+    .description(
+      'correct a difference between the balance of an account and its ledger, with one entry of kind "correction"',
+    )
     .requiredOption(
       '--reference <text>',
-      'the reason, which the customer sees; repeated, the command changes nothing',
+      'the reason, which the customer sees; repeating the command with the same reason changes nothing',
       reference,
     )
-    .option('--trust <ledger|balance>', 'which of them is right', oneOf('--trust', ['ledger', 'balance']), 'ledger')
+    .option('--trust <ledger|balance>', 'which one is right', oneOf('--trust', ['ledger', 'balance']), 'ledger')
     .addHelpText(
       'after',
       `
---trust ledger: the balance becomes the sum of the ledger. It is the default, because the ledger is the record: it is
+--trust ledger: the balance becomes the sum of the ledger. This is the default, because the ledger is the record: it is
 append-only, the customer has seen it, and no balance may change without an entry.
---trust balance: the balance stays and the entry makes up the difference; for when the ledger is known to be wrong: an
-entry was lost in a restore, or added by hand.
-A balance is never below 0: a ledger whose sum is below 0 can only be corrected by --trust balance.
-Processes of a release without this command answer 500 for pages of a ledger with such an entry: replace them first.`,
+--trust balance: the balance stays, and the entry makes up the difference. Use it when the ledger is known to be wrong:
+an entry was lost in a restore, or was added by hand.
+A balance is never below 0: a ledger whose sum is below 0 can only be corrected with --trust balance.
+Releases without this command answer 500 for ledger pages with such an entry: replace their processes first.`,
     )
     .addHelpText(
       'after',
@@ -87,16 +92,16 @@ function* checkOne(compared: ComparedLedger): Iterable<object> {
 async function* correct(pool: Pool, correction: LedgerCorrection): AsyncIterable<object> {
   const { accountId, reference: used, trusted } = correction;
   const corrected = await inTransaction(pool, (client) => correctLedger(client, correction));
-  if (!corrected) throw new AdminError(`${accountId} has no account any more.`);
+  if (!corrected) throw new AdminError(`The account ${accountId} no longer exists.`);
   const { outcome, compared } = corrected;
   if (outcome === 'negative') {
     throw new AdminError(
-      `The sum of the ledger is ${compared.sum}, and a balance is never below 0; nothing was changed. Find out what is wrong with the entries, then give --trust balance.`,
+      `Nothing was changed: the sum of the ledger is ${compared.sum}, but a balance is never below 0. Find out what is wrong with the entries, then use --trust balance.`,
     );
   }
   if (outcome === 'repeated' && !agrees(compared)) {
     throw new AdminError(
-      `--reference: ${used} was used before; nothing was changed. The account differs again: give another one.`,
+      `--reference: ${used} was already used; nothing was changed. The account differs again: use another reference.`,
     );
   }
   if (outcome === 'corrected') {

@@ -18,10 +18,10 @@ const MAX_WAIT_S = 3_600;
 export const addCommands: AddCommands = (program, { lines }) => {
   program
     .command('migrate')
-    .description('bring the schemas of Postgres and ClickHouse and the topics up to date, without starting a service')
+    .description('update the schemas of Postgres and ClickHouse and the topics, without starting a service')
     .option(
       '--wait <seconds>',
-      'how long to wait for servers that do not answer',
+      'how long to wait for servers that do not respond',
       integer('--wait', MAX_WAIT_S, 0),
       DEFAULT_WAIT_S,
     )
@@ -46,7 +46,7 @@ async function* migrate(installation: Installation, { wait: waitS }: { wait: num
       minMs: 500,
       isRetryable(error) {
         const isTriedAgain = isRetryable(error) && performance.now() < deadline;
-        if (isTriedAgain) installation.report(`${what}: not possible yet, trying again (${String(error)})`);
+        if (isTriedAgain) installation.report(`${what}: not possible yet, retrying (${String(error)})`);
         return isTriedAgain;
       },
     });

@@ -64,18 +64,18 @@ export const addCommands: AddCommands = (program, actions) => {
   const withMonitor = (name: string) =>
     noun
       .command(name)
-      .requiredOption('--monitor <monitor_id>', 'its id', monitorId)
+      .requiredOption('--monitor <monitor_id>', 'the monitor id', monitorId)
       .addHelpText('after', examples(`monitor ${name} --monitor mon_1a2b3c4d5e6f`));
   withAccount(noun.command('list'))
-    .description('print monitors in the order of their ids, a line each')
+    .description('print monitors in order of id, one per line')
     .option(
       '--status <status>',
-      `only those in this state: ${STATES.join(', ')}; default: all but deleted ones`,
+      `only monitors in this state: ${STATES.join(', ')}; default: all except deleted ones`,
       oneOf('--status', STATES),
     )
-    .option('--failing', 'only those whose webhook is failing')
+    .option('--failing', 'only monitors whose webhook is failing')
     .option('--after <monitor_id>', 'start after this monitor')
-    .option('--limit <n>', 'how many lines at most', integer('--limit', MAX_LISTED), 100)
+    .option('--limit <n>', 'the maximum number of lines', integer('--limit', MAX_LISTED), 100)
     .addHelpText(
       'after',
       examples('monitor list --failing', 'monitor list --email a@example.com --status paused_balance'),
@@ -92,7 +92,7 @@ export const addCommands: AddCommands = (program, actions) => {
       }),
     );
   withMonitor('show')
-    .description('print one monitor: its rule, its state, its matches and how its deliveries go')
+    .description('print one monitor: its rule, state, matches and deliveries')
     .action(
       lines(async ({ pool }, { monitor: id }: MonitorOptions) => {
         const owned = await requireMonitor(pool, id);
@@ -102,7 +102,7 @@ export const addCommands: AddCommands = (program, actions) => {
       }),
     );
   withMonitor('pause')
-    .description('stop matching and charging; repeating it changes nothing')
+    .description('stop matching and charging; repeating the command changes nothing')
     .action(
       lines(({ pool }, { monitor: id }: MonitorOptions) =>
         inTransaction(pool, async (client) => {
@@ -117,7 +117,7 @@ export const addCommands: AddCommands = (program, actions) => {
     );
   withMonitor('resume')
     .description(
-      `start matching again; charges the account ${MONITOR_PERIOD_CREDITS} credits for the next 24 hours, as its owner's resume`,
+      `start matching again; charges the account ${MONITOR_PERIOD_CREDITS} credits for the next 24 hours, as if its owner resumed it`,
     )
     .action(
       lines(({ pool }, { monitor: id }: MonitorOptions) =>
@@ -138,9 +138,13 @@ export const addCommands: AddCommands = (program, actions) => {
   noun
     .command('reset-day')
     .description(
-      'reset monitors whose daily counter is of a future day, because the clock had run ahead, to today (UTC); their daily cap restarts',
+      'reset monitors whose daily counter is in the future, because a clock ran ahead, to today (UTC); their daily cap starts again',
     )
-    .option('--monitor <monitor_id>', 'only this one; default: every monitor that counts on a future day', monitorId)
+    .option(
+      '--monitor <monitor_id>',
+      'only this monitor; default: every monitor whose counter is in the future',
+      monitorId,
+    )
     .addHelpText('after', examples('monitor reset-day', 'monitor reset-day --monitor mon_1a2b3c4d5e6f'))
     .action(
       table(async ({ pool }, { monitor: id }: Partial<MonitorOptions>) => {
@@ -158,7 +162,7 @@ export const addCommands: AddCommands = (program, actions) => {
     );
   withMonitor('test')
     .description(
-      'send a sample match to the webhook, signed as a real one, and print the outcome; a success ends webhook_failing',
+      'send a sample match to the webhook, signed like a real one, and print the outcome; a success clears webhook_failing',
     )
     .action(
       lines(async ({ pool, config }, { monitor: id }: MonitorOptions) => {
@@ -175,7 +179,7 @@ export const addCommands: AddCommands = (program, actions) => {
 
 function monitorId(text: string): string {
   if (isMonitorId(text)) return text;
-  throw new AdminError('--monitor: must be the id of a monitor: mon_ and 12 letters and digits.');
+  throw new AdminError('--monitor: must be a monitor id: mon_ followed by 12 letters and digits.');
 }
 
 interface OwnedMonitor {
@@ -187,7 +191,7 @@ interface OwnedMonitor {
 async function requireMonitor(db: Queryable, id: string): Promise<OwnedMonitor> {
   const accountId = await findMonitorOwner(db, id);
   const monitor = accountId === undefined ? undefined : await readMonitor(db, accountId, id);
-  if (accountId === undefined || !monitor) throw new AdminError(`--monitor: there is no monitor ${id}.`);
+  if (accountId === undefined || !monitor) throw new AdminError(`--monitor: no monitor ${id}.`);
   if (monitor.status === 'deleted') throw new AdminError(`--monitor: ${id} is deleted.`);
   return { accountId, monitor };
 }
@@ -265,7 +269,7 @@ const MONITORS_PER_STEP = 200;
 const addDeliveryCommands: AddCommands = (program, { lines, table }) => {
   const noun = program.command('deliveries');
   const withChoice = (name: string) =>
-    withAccount(noun.command(name).option('--monitor <monitor_id>', 'those of this monitor', monitorId));
+    withAccount(noun.command(name).option('--monitor <monitor_id>', 'only deliveries of this monitor', monitorId));
   const listing = (status: DeliveryFilter['status']) =>
     table(async ({ pool }, { limit, ...choice }: ChoiceOptions & { limit: number }) => {
       const monitorIds = await chosenMonitors(pool, choice);
@@ -275,21 +279,23 @@ const addDeliveryCommands: AddCommands = (program, { lines, table }) => {
       return deliveries(pool, { status, monitorIds, limit });
     });
   withChoice('pending')
-    .description('print the deliveries that wait for their first or next attempt, with the outcome of the last one')
-    .option('--limit <n>', 'how many lines at most', integer('--limit', MAX_LISTED), 100)
+    .description(
+      'print the deliveries that are waiting for their first or next attempt, with the outcome of the last one',
+    )
+    .option('--limit <n>', 'the maximum number of lines', integer('--limit', MAX_LISTED), 100)
     .addHelpText('after', examples('deliveries pending', 'deliveries pending --email a@example.com --json'))
     .action(listing('pending'));
   withChoice('failed')
-    .description('print the deliveries of a monitor or an account that were given up in the last 30 days')
-    .option('--limit <n>', 'how many lines at most', integer('--limit', MAX_LISTED), 100)
+    .description('print the deliveries of a monitor or an account that failed permanently in the last 30 days')
+    .option('--limit <n>', 'the maximum number of lines', integer('--limit', MAX_LISTED), 100)
     .addHelpText('after', examples('deliveries failed --monitor mon_1a2b3c4d5e6f'))
     .action(listing('failed'));
   withChoice('retry')
-    .description('queue failed deliveries again, ten a second for each monitor; make those that wait due now')
-    .option('--failed', 'only failed ones: of all monitors, of one or of an account')
+    .description('queue failed deliveries again, ten a second per monitor; make waiting ones due now')
+    .option('--failed', 'only failed ones: of all monitors, one monitor or one account')
     .option(
       '--since <time>',
-      'only matches recorded at this time or later, as 2026-03-04T05:06:07Z; required without --monitor',
+      'only matches recorded at this time or later, such as 2026-03-04T05:06:07Z; required without --monitor',
       time('--since'),
     )
     .addHelpText(

@@ -15,7 +15,7 @@ export const addCommands: AddCommands = (program, { lines }) => {
     .command('secrets')
     .command('reseal')
     .description(
-      'seal everything with SECRET_KEY that SECRET_KEY_PREVIOUS, or the generated key, sealed; services may run',
+      're-encrypt all secrets of SECRET_KEY_PREVIOUS, or the generated key, with SECRET_KEY; services can keep running',
     )
     .addHelpText('after', examples('secrets reseal'))
     .action(lines(reseal));
@@ -24,7 +24,7 @@ export const addCommands: AddCommands = (program, { lines }) => {
 async function* reseal({ pool, config }: Installation): AsyncIterable<object> {
   const keys = await requireSecretKeys(pool, config);
   if (keys.previousKeys.length === 0) {
-    throw new AdminError('SECRET_KEY_PREVIOUS: set it to the key before SECRET_KEY; there is no other to reseal from.');
+    throw new AdminError('SECRET_KEY_PREVIOUS: set it to the previous key; there is no other key to reseal from.');
   }
   let unreadable = 0;
   for (const column of SEALED_COLUMNS) {
@@ -35,7 +35,7 @@ async function* reseal({ pool, config }: Installation): AsyncIterable<object> {
   yield { column: 'credited_mailboxes.mailbox_hash', added: await rehashMailboxes(pool, keys) };
   if (unreadable > 0) {
     throw new AdminError(
-      `${unreadable} values were sealed with a third key: set it as SECRET_KEY_PREVIOUS and repeat.`,
+      `${unreadable} values were sealed with a third key. Set SECRET_KEY_PREVIOUS to it and run the command again.`,
     );
   }
 }

@@ -34,14 +34,14 @@ export const addCommands: AddCommands = (program, { lines }) => {
   program
     .command('restore')
     .command('finish')
-    .description('make a Postgres that was restored from a backup one that services may start on; stop them all first')
-    .requiredOption('--taken-at <time>', 'when the backup was begun, as 2026-03-04T05:06:07Z', takenAt)
+    .description('prepare a Postgres that was restored from a backup for the services; stop all services first')
+    .requiredOption('--taken-at <time>', 'when the backup was started, such as 2026-03-04T05:06:07Z', takenAt)
     .addHelpText('after', examples('restore finish --taken-at 2026-03-04T05:06:07Z'))
     .action(lines(finish));
   program
     .command('archive')
     .command('rebuild')
-    .description('fill ClickHouse again, after its loss, with what Kafka and Postgres hold; services may run')
+    .description('refill a lost ClickHouse from Kafka and Postgres; services can keep running')
     .addHelpText('after', examples('archive rebuild'))
     .action(lines(rebuild));
 };
@@ -62,7 +62,7 @@ async function finish({ kafka, prefix, pool, config }: Installation, options: { 
   const connected = await connectedGroups(kafka, prefix);
   if (connected.length > 0) {
     throw new AdminError(
-      `Nothing was changed: processes are connected to the groups ${connected.join(', ')}. Stop all services first.`,
+      `Nothing was changed: processes are still connected to the groups ${connected.join(', ')}. Stop all services first.`,
     );
   }
   await checkKey(pool, config);
@@ -80,7 +80,9 @@ async function finish({ kafka, prefix, pool, config }: Installation, options: { 
 async function checkKey(pool: Pool, config: Config): Promise<void> {
   const keys = await requireSecretKeys(pool, config);
   if ((await opensSealed(pool, secretBoxOf(keys))) !== false) return;
-  throw new AdminError('Nothing was changed: SECRET_KEY does not open the secrets of this database. Set its own.');
+  throw new AdminError(
+    'Nothing was changed: SECRET_KEY cannot open the secrets of this database. Set the key that sealed them.',
+  );
 }
 
 /** Each step is harmless to repeat, so an interrupted rebuild is run again. */

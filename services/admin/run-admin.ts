@@ -61,10 +61,10 @@ export async function runAdmin(
 function createProgram({ out, err }: Terminal): Command {
   return new Command('npm run --silent admin --')
     .description(
-      'Administers a running installation. It is found by DATABASE_URL or KAFKA_BROKERS, else by DATA_DIR. COMMAND --help explains the options of a command and has examples.',
+      'Administers a running installation, found by DATABASE_URL or KAFKA_BROKERS, or else by DATA_DIR. Run COMMAND --help for the options of a command and examples.',
     )
     .version(packageJson.version)
-    .option('-j, --json', 'JSON lines on a terminal, too, where lists are tables')
+    .option('-j, --json', 'print JSON lines instead of tables on a terminal')
     .configureHelp({
       showGlobalOptions: true,
       // The overview lists every command. Nouns stay among them, because misspelt ones are looked up here.
@@ -115,9 +115,9 @@ function describeError(error: unknown): string {
     return error.message;
   const reason = errorMessage(error);
   const engine = unavailableEngine(error);
-  if (engine !== undefined) return `${ENGINES[engine]} does not answer (${reason || 'connection refused'}).`;
+  if (engine !== undefined) return `${ENGINES[engine]} is not responding (${reason || 'connection refused'}).`;
   if (sqlState(error) === UNDEFINED_TABLE) {
-    return 'The database has no tables yet: start the service once, or run "migrate".';
+    return 'The database has no tables yet. Start the service once, or run "migrate".';
   }
   return `The command failed: ${reason}`;
 }

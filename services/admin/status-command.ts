@@ -70,9 +70,7 @@ const CLICKHOUSE_MS = 5_000;
 export const addCommands: AddCommands = (program, { table }) => {
   program
     .command('status')
-    .description(
-      'print a page about everything: servers, lags, what is due, gaps, dead letters; a server may be unavailable',
-    )
+    .description('print an overview: servers, lags, due work, gaps, dead letters; works when a server is unavailable')
     .addHelpText('after', examples('status', 'status --json'))
     .action(table(pageOf));
 };

@@ -15,16 +15,18 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
   const topics = program.command('topics');
   topics
     .command('list')
-    .description('print each topic, its partitions, and the lag of each consumer group')
+    .description('print each topic with its partitions and the lag of each consumer group')
     .addHelpText('after', examples('topics list'))
     .action(table(listTopics));
   topics
     .command('raise')
-    .description('raise the partitions of a topic, once everything in it is read and all services are stopped')
+    .description(
+      'raise the number of partitions of a topic, once everything in it is read and all services are stopped',
+    )
     .requiredOption('--topic <topic>', 'the topic, without a prefix', oneOf('--topic', NAMES))
     .requiredOption(
       '--partitions <n>',
-      'how many it gets; then start the services with KAFKA_PARTITIONS=TOPIC=N',
+      'the new number; then start the services with KAFKA_PARTITIONS=TOPIC=N',
       integer('--partitions', MOST_PARTITIONS),
     )
     .addHelpText('after', examples('topics raise --topic monitor.candidates --partitions 48'))
@@ -32,11 +34,11 @@ export const addCommands: AddCommands = (program, { lines, table }) => {
   program
     .command('matchers')
     .command('share-out')
-    .description('share the monitors out over another number of matcher groups, once all matchers are stopped')
-    .requiredOption('--from <n>', 'how many groups there are now (MATCHER_SHARDS)', integer('--from', MOST_SHARDS))
+    .description('redistribute the monitors over a different number of matcher groups, once all matchers are stopped')
+    .requiredOption('--from <n>', 'the current number of groups (MATCHER_SHARDS)', integer('--from', MOST_SHARDS))
     .requiredOption(
       '--to <n>',
-      'how many there will be; then start all services with MATCHER_SHARDS=N',
+      'the new number; then start all services with MATCHER_SHARDS=N',
       integer('--to', MOST_SHARDS),
     )
     .addHelpText('after', examples('matchers share-out --from 1 --to 4'))
@@ -86,7 +88,7 @@ export async function requireTopics({ kafka, prefix }: Installation, topics: rea
   const missing = topics.map((topic) => prefix + topic).filter((topic) => !existing.has(topic));
   if (missing.length === 0) return;
   throw new AdminError(
-    `Kafka has no topic ${missing.join(', ')}. Start the service once, or set KAFKA_TOPIC_PREFIX to the service's.`,
+    `Kafka has no topic ${missing.join(', ')}. Start the service once, or set KAFKA_TOPIC_PREFIX to the value of the service.`,
   );
 }
 
@@ -103,7 +105,7 @@ async function shareOut(
   const [before, after] = [matcherGroups(from), matcherGroups(to)];
   const connected = (await connectedGroups(kafka, prefix)).filter((group) => [...before, ...after].includes(group));
   if (connected.length > 0) {
-    throw new AdminError(`Nothing was changed: matchers run in ${connected.join(', ')}: stop them first.`);
+    throw new AdminError(`Nothing was changed: matchers are running in ${connected.join(', ')}. Stop them first.`);
   }
   const count = await handOverGroups(kafka, {
     prefix,
@@ -113,7 +115,9 @@ async function shareOut(
     beginOf: beginOfRecentItems,
   });
   if (count === 0) {
-    throw new AdminError(`Nothing was changed: ${before.join(', ')} have read nothing: is --from ${from} right?`);
+    throw new AdminError(
+      `Nothing was changed: ${before.join(', ')} have read nothing. Check that --from ${from} is right.`,
+    );
   }
   return [{ from, to, groups: after, next: `start all services with MATCHER_SHARDS=${to}` }];
 }

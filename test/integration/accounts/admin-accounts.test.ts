@@ -54,7 +54,7 @@ describe('credits', () => {
       { account_id: id, granted: 50, credits: 250 },
     ]);
     const again = await admin(`account grant --account ${id} --credits 50 --reference ticket~1`);
-    expect(again).toEqual({ code: 1, out: [], err: '--reference: ticket 1 was used before; nothing was given.' });
+    expect(again).toEqual({ code: 1, out: [], err: '--reference: ticket 1 was already used; no credits were given.' });
     expect(await done(`account show --account ${id}`)).toMatchObject([{ credits: 250, plan: 'free' }]);
   });
 
@@ -115,7 +115,7 @@ describe('state', () => {
     await ensureSecretKey(db.pool);
     expect(await done(`account delete --account ${id} --yes`)).toEqual([{ account_id: id, status: 'deleted' }]);
     expect(await statusOf(key)).toBe(401);
-    expect((await admin(`account delete --account ${id} --yes`)).err).toContain('deleted already');
+    expect((await admin(`account delete --account ${id} --yes`)).err).toContain('already deleted');
     expect((await admin(`account unfreeze --account ${id}`)).err).toContain('is deleted');
     expect((await admin('account show --email gone@example.com')).err).toContain('has no account');
     expect(await done(`account export --account ${id}`)).toMatchObject([

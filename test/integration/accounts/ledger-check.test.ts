@@ -128,7 +128,7 @@ test('a ledger whose sum is below 0 never makes a balance negative', async () =>
   await writeByHand(id, -1_000, 0);
   const refused = await admin(`ledger correct --account ${id} --reference a`);
   expect([refused.code, refused.out]).toEqual([1, []]);
-  expect(refused.err).toContain('The sum of the ledger is -901, and a balance is never below 0');
+  expect(refused.err).toContain('the sum of the ledger is -901, but a balance is never below 0');
   expect(await corrections(id)).toEqual([]);
   expect((await admin(`ledger correct --account ${id} --reference a --trust balance`)).out[0]).toMatchObject({
     ...{ amount: 921, credits: 20 },

@@ -80,9 +80,9 @@ test('a faulty command prints one message to stderr, nothing to stdout, exits wi
     [['account', 'list', '--afer', 'x'], 'Did you mean --after?'],
     [[...create, '--email', 'nobody'], 'nobody is not an e-mail address'],
     [[...create, '--email', 'x@example.com', '--credits', 'many'], '--credits'],
-    [[...create, '--email', 'Taken+again@example.com'], 'has an account already'],
+    [[...create, '--email', 'Taken+again@example.com'], 'already has an account'],
     [[...create, '--email', 'x@example.com'], 'No service is running', { DATA_DIR: join(dataDir, 'empty') }],
-    [[...create, '--email', 'x@example.com'], 'does not answer', { DATABASE_URL: 'postgres://u@127.0.0.1:1/x' }],
+    [[...create, '--email', 'x@example.com'], 'is not responding', { DATABASE_URL: 'postgres://u@127.0.0.1:1/x' }],
     [[...create, '--email', 'x@example.com'], 'DATABASE_URL: must be a URL', { DATABASE_URL: 'nonsense' }],
   ];
   for (const [args, message, env] of cases) {

@@ -102,18 +102,18 @@ test('a server that does not answer is named with exit code 1, after the wait th
     runAdminProcess(['migrate', '--wait', '0'], { ...env, ...changed });
   const postgres = await without({ DATABASE_URL: `postgres://forum@${unused}/forum` });
   expect(postgres).toMatchObject({ code: 1, out: '' });
-  expect(postgres.err).toContain('Postgres does not answer');
+  expect(postgres.err).toContain('Postgres is not responding');
   const clickhouse = await without({ CLICKHOUSE_URL: `http://${unused}` });
   expect(clickhouse).toMatchObject({ code: 1 });
   expect(linesOf(clickhouse.out)).toEqual(DONE.slice(0, 2));
-  expect(clickhouse.err).toContain('ClickHouse does not answer');
+  expect(clickhouse.err).toContain('ClickHouse is not responding');
 });
 
 test('topics with another number of partitions are named, and --wait is checked', async () => {
   await runAdminProcess(['migrate'], env);
   const differing = await runAdminProcess(['migrate'], { ...env, KAFKA_PARTITIONS: 'monitor.matches=7' });
   expect(differing).toMatchObject({ code: 1 });
-  expect(differing.err).toMatch(/monitor\.matches has \d+, this version declares 7/);
+  expect(differing.err).toMatch(/monitor\.matches has \d+, but this version needs 7/);
   const faulty = await runAdminProcess(['migrate', '--wait', 'long'], env);
   expect(faulty).toMatchObject({ code: 1, out: '', err: expect.stringContaining('--wait') as string });
 });

@@ -135,7 +135,7 @@ test('two replays at once publish every letter and both end', async () => {
 test.each<[string, string[], string, Record<string, string>]>([
   ['a prefix without topics', ['list'], 'Kafka has no topic nowhere-forum.posts', { KAFKA_TOPIC_PREFIX: 'nowhere-' }],
   ['no service', ['list'], 'KAFKA_BROKERS', { KAFKA_BROKERS: '', DATA_DIR: '/nowhere' }],
-  ['a broker that is unavailable', ['list'], 'Kafka does not answer', { KAFKA_BROKERS: 'user:hunter2@127.0.0.1:1' }],
+  ['a broker that is unavailable', ['list'], 'Kafka is not responding', { KAFKA_BROKERS: 'user:hunter2@127.0.0.1:1' }],
 ])('refuses %s with one message on stderr', async (_, args, message, env) => {
   const { code, out, err } = await deadLetters(args, env);
   expect([code, out]).toEqual([1, '']);

@@ -85,7 +85,7 @@ test('numbers jump, and candidates since the backup are read again; not while a 
   await eventually('all is committed', async () => read === 50 && (await lag()) === 0);
   expect(await finish(hoursAgo(1))).toMatchObject({
     code: 1,
-    err: 'Nothing was changed: processes are connected to the groups recorder. Stop all services first.\n',
+    err: 'Nothing was changed: processes are still connected to the groups recorder. Stop all services first.\n',
   });
   expect(await lastSeq()).toBe(10_000_041);
   await consumer.stop();
@@ -123,7 +123,7 @@ test('another sealing key, and a time that is none or to come, are refused', asy
   const before = await lastSeq();
   expect(await finish(hoursAgo(1), { SECRET_KEY: 'another key of sixteen characters' })).toMatchObject({
     code: 1,
-    err: 'Nothing was changed: SECRET_KEY does not open the secrets of this database. Set its own.\n',
+    err: 'Nothing was changed: SECRET_KEY cannot open the secrets of this database. Set the key that sealed them.\n',
   });
   for (const takenAt of ['yesterday', '2026-03-04', hoursAgo(-1)]) {
     expect(await finish(takenAt)).toMatchObject({

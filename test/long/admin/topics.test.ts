@@ -59,7 +59,7 @@ test('partitions are raised only when all is read and all have stopped, and each
   await consumer.stop();
   expect(await raise('4')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('they can only become more') as string,
+    err: expect.stringContaining('the number can only be raised') as string,
   });
 
   const { code, out } = await raise('9');
@@ -68,7 +68,7 @@ test('partitions are raised only when all is read and all have stopped, and each
     { topic: TOPIC, partitions: 9, before: 4, next: `start the services with KAFKA_PARTITIONS=${TOPIC}=9` },
   ]);
   const plan = { prefix: fixture.prefix, embedded: true, topics: TOPICS };
-  await expect(ensureTopics(fixture.kafka, plan)).rejects.toThrow('has 9, this version declares 4');
+  await expect(ensureTopics(fixture.kafka, plan)).rejects.toThrow('has 9, but this version needs 4');
   await ensureTopics(fixture.kafka, { ...plan, partitions: { [TOPIC]: 9 } });
 
   await publish(PER_KEY);
