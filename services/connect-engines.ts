@@ -164,9 +164,9 @@ export async function checkCommits({
   const why = await whyCommitsCanBeLost(pool);
   if (why === undefined) {
     if (!isRequired || (await countSynchronousStandbys(pool)) !== 0) return;
-    throw new StandbyMissing('DATABASE_SYNCHRONOUS: no commit would end, since no synchronous standby is connected');
+    throw new StandbyMissing('DATABASE_SYNCHRONOUS: no synchronous standby is connected, so no commit would finish');
   }
-  const fault = `a fail-over of Postgres can lose the last commits, and numbers of matches be given again: ${why}`;
+  const fault = `a failover of Postgres can lose the last commits, and match numbers can be assigned twice: ${why}`;
   if (isRequired) throw new StandbyMissing(`DATABASE_SYNCHRONOUS: ${fault}`);
   logger.warn(fault);
 }
@@ -175,7 +175,7 @@ export async function checkCommits({
 async function checkKeys(pool: Pool, keys: SecretKeys, logger: Logger): Promise<void> {
   if ((await opensSealed(pool, secretBoxOf(keys))) !== false) return;
   logger.error(
-    'SECRET_KEY does not open the secrets in Postgres, so no webhook can be signed. Set the key that sealed them, or name it in SECRET_KEY_PREVIOUS.',
+    'SECRET_KEY cannot open the secrets in Postgres, so no webhook can be signed. Set SECRET_KEY or SECRET_KEY_PREVIOUS to the key that sealed them.',
   );
 }
 

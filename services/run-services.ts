@@ -224,7 +224,7 @@ async function startRecorderService(deps: ServiceDeps): Promise<Started> {
 /** @throws ConfigError when there are several shards and MATCHER_SHARD is not set */
 function shardOf({ matcher: { shard, shards } }: Config): MonitorShard {
   if (shard === undefined && shards > 1) {
-    throw new ConfigError(`MATCHER_SHARD: a matcher must be told its shard, from 1 to MATCHER_SHARDS (${shards})`);
+    throw new ConfigError(`MATCHER_SHARD: must be set for a matcher, to a number from 1 to MATCHER_SHARDS (${shards})`);
   }
   return { shard: shard ?? 1, shards };
 }

@@ -96,12 +96,12 @@ class DiskChecks {
     if (isShort(space)) {
       this.short.add(space.device);
       if (takesItems) this.pausing.add(space.device);
-      const effect = takesItems ? ': crawling pauses until it has room' : '';
+      const effect = takesItems ? ': crawling is paused until there is space' : '';
       if (!wasShort) logger.error(fields, `the disk of ${folder} is almost full${effect}`);
     } else if (wasShort && hasMuchRoom(space)) {
       this.short.delete(space.device);
       this.pausing.delete(space.device);
-      logger.warn(fields, `the disk of ${folder} has room again`);
+      logger.warn(fields, `the disk of ${folder} has space again`);
     }
   }
 
@@ -115,7 +115,10 @@ class DiskChecks {
       if (isFull(space) && kept > 0) {
         await reserve.release();
         const fields = { folder, released: inMegabytes(kept) };
-        logger.error(fields, `the disk of ${folder} is full: the reserve is released, for reads and pages`);
+        logger.error(
+          fields,
+          `the disk of ${folder} is full: the reserve is released so that reads and pages keep working`,
+        );
       } else if (kept < bytes && hasMuchRoom({ ...space, free: space.free - bytes })) {
         await reserve.fill(bytes);
       }

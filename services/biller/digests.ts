@@ -42,7 +42,7 @@ export async function makeDueDigests(deps: DigestJobDeps): Promise<void> {
         count(metrics, await makeDigests(deps, accountId));
       } catch (error) {
         if (sqlState(error) !== TOOK_TOO_LONG) throw error;
-        logger.warn({ err: error, accountId }, 'the digests of an account took too long; they are tried again');
+        logger.warn({ err: error, accountId }, 'the digests of an account took too long; they will be retried');
       }
     }
     after = accountIds.length < ACCOUNTS_PER_PAGE ? undefined : accountIds.at(-1);
@@ -158,11 +158,11 @@ function digestMail(
   const [only] = digests.length === 1 ? digests : [];
   const settings = only === undefined ? pages : `${pages}/${only.monitorId}/edit`;
   const total = digests.reduce((sum, { count }) => sum + count, 0);
-  const subject = only === undefined ? `${matchesOf(total)} of ${digests.length} monitors` : matchesOf(total);
+  const subject = only === undefined ? `${matchesOf(total)} in ${digests.length} monitors` : matchesOf(total);
   const paragraphs = [
-    wrapLines(`What your ${only === undefined ? 'monitors' : 'monitor'} found by ${mailTime(madeAt)}:`),
+    wrapLines(`New matches of your ${only === undefined ? 'monitors' : 'monitor'} as of ${mailTime(madeAt)}:`),
     ...digests.flatMap((digest) => section(digest, `${pages}/${digest.monitorId}`)),
-    wrapLines('You get these mails because of the setting “digest” of the monitor. Sign in to change it:'),
+    wrapLines('You get this mail because the setting “digest” of the monitor is on. Sign in to change it:'),
     [settings],
   ];
   return { ...plainMail(to, subject, paragraphs), unsubscribeUrl: settings };
@@ -170,7 +170,7 @@ function digestMail(
 
 function section({ name, period, count, matches }: DigestOfMonitor, page: string): string[][] {
   const more = count - matches.length;
-  const whole = more > 0 ? `and ${more.toLocaleString('en')} more, on the page of the monitor:` : 'All of them:';
+  const whole = more > 0 ? `and ${more.toLocaleString('en')} more on the page of the monitor:` : 'View them all:';
   return [
     wrapLines(`${quotedName(name)} (${period}): ${matchesOf(count)}.`),
     matches.flatMap(linesOf),

@@ -44,7 +44,7 @@ export async function advanceErasures(options: ErasureDeps): Promise<void> {
   const { pool, kafka, prefix, mayContinue, logger } = options;
   for (const erasure of await listAccountsToErase(pool, ACCOUNTS_PER_RUN)) {
     if (await eraseInPostgres(pool, erasure, mayContinue)) {
-      logger.info({ account_id: erasure.accountId }, 'a deleted account is erased from Postgres');
+      logger.info({ account_id: erasure.accountId }, 'erased a deleted account from Postgres');
     }
   }
   const settled = await listAccountsToEraseInArchive(pool, SETTLED_SECONDS, ACCOUNTS_PER_RUN);
@@ -58,7 +58,7 @@ export async function advanceErasures(options: ErasureDeps): Promise<void> {
   for (const erasure of settled) {
     if (!(await mayContinue())) return;
     if (await eraseInArchive(options, erasure, progress)) {
-      logger.info({ account_id: erasure.accountId }, 'a deleted account is erased everywhere');
+      logger.info({ account_id: erasure.accountId }, 'erased a deleted account everywhere');
     }
   }
 }

@@ -88,7 +88,7 @@ async function sendMail<Content>(
     const { failure, smtpStatus } = error;
     logger.warn(
       { account_id: mail.accountId, notice: kind, failure, smtpStatus },
-      'a mail could not be sent; it is retried when its lease ends',
+      'a mail could not be sent; it will be retried when its lease ends',
     );
     return;
   }

@@ -177,7 +177,7 @@ function noticeMail(facts: NoticeFacts, { to, foundAt, dashboardUrl }: NoticeMai
   const place = { host: new URL(dashboardUrl).host, at: mailTime(foundAt), pages: `${dashboardUrl}/dashboard` };
   const { subject, paragraphs } = wordsOf(facts, place);
   const end: Paragraph[] = [
-    'You can switch off mails of this kind. At most one is sent a day. Sign in to change that:',
+    'At most one mail of this kind is sent a day. To turn these mails off, sign in:',
     [`${place.pages}/account`],
   ];
   const lines = [...paragraphs, ...end].map((part) => (typeof part === 'string' ? wrapLines(part) : part));
@@ -205,12 +205,12 @@ function wordsOf(facts: NoticeFacts, place: Place): Words {
 
 function lowBalance(facts: Facts<'low_balance'>, { host, at, pages }: Place): Words {
   const { balance, activeMonitors, readingCredits } = facts;
-  const reading = readingCredits > 0 ? `, and reading took ${readingCredits} in the last 24 hours` : '';
+  const reading = readingCredits > 0 ? `, and reading used ${readingCredits} in the last 24 hours` : '';
   return {
     subject: 'Your credits will run out soon',
     paragraphs: [
-      `At ${at} your account at ${host} had ${credits(balance)}. At today's use they last ${lasting(daysLeft(facts) ?? 0)}: ${running(activeMonitors)} ${MONITOR_PERIOD_CREDITS * activeMonitors} credits a day${reading}.`,
-      'A monitor that the balance does not cover is paused at its next renewal, and misses what is written until it is resumed.',
+      `At ${at}, your account at ${host} had ${credits(balance)}. At today's usage, they last ${lasting(daysLeft(facts) ?? 0)}: ${running(activeMonitors)} ${MONITOR_PERIOD_CREDITS * activeMonitors} credits a day${reading}.`,
+      'When the balance no longer covers a monitor, it is paused at its next renewal. It misses everything posted until you resume it.',
       'Add credits, or pause monitors that you do not need:',
       [`${pages}/billing`],
     ],
@@ -222,14 +222,14 @@ function monitorsPaused(facts: Facts<'monitor_paused'>, { host, at, pages }: Pla
   const many = monitors.length > 1;
   const others =
     activeMonitors > 0
-      ? ` ${activeMonitors === 1 ? 'Another monitor still runs and is' : `${activeMonitors} other monitors still run and are`} paused in the same way at the next renewal that the balance does not cover.`
+      ? ` ${activeMonitors === 1 ? 'Another monitor is still running and will be' : `${activeMonitors} other monitors are still running and will be`} paused at the next renewal that the balance does not cover.`
       : '';
   return {
     subject: many ? `${monitors.length} monitors were paused` : 'A monitor was paused',
     paragraphs: [
-      `${many ? 'These monitors' : 'This monitor'} of your account at ${host} ${many ? 'were' : 'was'} paused by ${at}, because the balance of ${credits(balance)} did not cover the next 24 hours (${MONITOR_PERIOD_CREDITS} credits each):`,
+      `By ${at}, ${many ? 'these monitors' : 'this monitor'} of your account at ${host} ${many ? 'were' : 'was'} paused, because the balance of ${credits(balance)} did not cover the next 24 hours (${MONITOR_PERIOD_CREDITS} credits each):`,
       listed(monitors),
-      `A paused monitor finds nothing.${others}`,
+      `While a monitor is paused, it finds nothing.${others}`,
       `Add credits, then resume ${many ? 'the monitors' : 'the monitor'}:`,
       [`${pages}/billing`],
       [`${pages}/monitors`],
@@ -242,15 +242,15 @@ function webhooksFailing({ webhooks }: Facts<'webhook_failing'>, { host, at, pag
   return {
     subject: webhooks.length > 1 ? `${webhooks.length} webhooks are failing` : 'A webhook is failing',
     paragraphs: [
-      `At ${at} deliveries of your account at ${host} to ${webhooks.length > 1 ? 'these webhooks' : 'this webhook'} were failing:`,
+      `At ${at}, deliveries from your account at ${host} to ${webhooks.length > 1 ? 'these webhooks' : 'this webhook'} were failing:`,
       listed(webhooks, failure),
-      'The monitors continue to match, and each new match is still sent. Matches whose delivery failed stay in your account for 30 days, and you can send them again.',
+      'The monitors keep matching, and each new match is still sent. Matches whose delivery failed stay in your account for 30 days, and you can resend them.',
       ...(marked
         ? [
-            'A webhook with 50 failures in a row is marked as failing until a test delivery succeeds or its address is changed.',
+            'After 50 failures in a row, a webhook is marked as failing until a test delivery succeeds or its URL is changed.',
           ]
         : []),
-      'Check the receiver, and send it a test delivery:',
+      'Check the receiver, then send it a test delivery:',
       ...links(webhooks, pages),
     ],
   };
@@ -262,10 +262,10 @@ function webhooksRecovered({ webhooks }: Facts<'webhook_recovered'>, { host, at,
   return {
     subject: many ? `${webhooks.length} webhooks work again` : 'A webhook works again',
     paragraphs: [
-      `By ${at} ${many ? 'these webhooks' : 'this webhook'} of your account at ${host} accepted deliveries again:`,
+      `As of ${at}, ${many ? 'these webhooks' : 'this webhook'} of your account at ${host} ${many ? 'accept' : 'accepts'} deliveries again:`,
       listed(webhooks),
-      ...(marked ? ['The mark as failing stays until a test delivery succeeds or the address is changed.'] : []),
-      'Matches that could not be delivered meanwhile can be sent again:',
+      ...(marked ? ['The webhook stays marked as failing until a test delivery succeeds or the URL is changed.'] : []),
+      'You can resend the matches that could not be delivered:',
       ...links(webhooks, pages),
     ],
   };
@@ -275,7 +275,7 @@ function failure({ failures, host, status, error }: FailingWebhook): string {
   const count = `${failures} failures in a row`;
   if (host === null) return `${count}.`;
   // An error that is not a status is one of our own words, such as timeout or connection_refused.
-  const answer = status !== null && status > 0 ? `answered ${status}` : `gave no answer (${error ?? 'unknown'})`;
+  const answer = status !== null && status > 0 ? `responded with ${status}` : `did not respond (${error ?? 'unknown'})`;
   return `${count}; the last time ${host} ${answer}.`;
 }
 
@@ -298,7 +298,7 @@ function credits(count: number): string {
 }
 
 function running(monitors: number): string {
-  return monitors === 1 ? 'one running monitor takes' : `${monitors} running monitors take`;
+  return monitors === 1 ? 'one running monitor uses' : `${monitors} running monitors use`;
 }
 
 function lasting(days: number): string {

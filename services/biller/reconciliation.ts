@@ -89,7 +89,7 @@ export function createReconciliation(deps: Omit<ReconciliationDeps, 'mayContinue
       if (!(await reconcilePayments({ ...deps, mayContinue }))) return false;
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripeError)) throw error;
-      if (!isFailing) logger.warn(faultOf(error), 'payments cannot be compared with the provider; this is repeated');
+      if (!isFailing) logger.warn(faultOf(error), 'payments cannot be compared with the provider; it will be retried');
       isFailing = true;
       return RETRY_MS;
     }
@@ -161,7 +161,7 @@ async function applyMissing<T extends { id: string }>(
       await apply(listed);
     } catch (error) {
       if (!(error instanceof ZodError)) throw error;
-      logger.error({ err: error, id: listed.id }, 'an object of the payment provider has another form than expected');
+      logger.error({ err: error, id: listed.id }, 'an object of the payment provider has an unexpected format');
     }
   }
   return true;

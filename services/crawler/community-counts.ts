@@ -75,7 +75,7 @@ export class CommunityCountsWriter {
     } catch (error) {
       if (!isPostgresUnavailable(error)) throw error;
       counts.putBack(taken);
-      logger.debug({ err: error }, 'the counts of communities were not written; they are added later');
+      logger.debug({ err: error }, 'the community counts were not written; they will be added later');
     }
   }
 }

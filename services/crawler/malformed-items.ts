@@ -97,7 +97,7 @@ export class MalformedItems {
     if (this.letters < LETTERS_A_MINUTE) return 'kept';
     if (this.letters === LETTERS_A_MINUTE) {
       this.letters += 1;
-      this.deps.logger.error({ limit: LETTERS_A_MINUTE }, 'too many items have an unknown shape to keep them all');
+      this.deps.logger.error({ limit: LETTERS_A_MINUTE }, 'too many items have an unknown shape; not all are kept');
     }
     return 'beyond_limit';
   }

@@ -186,8 +186,8 @@ export class SourceRunner {
   private reportBudget(isShort: boolean): void {
     this.hasSettled = true;
     this.deps.metrics.crawlerDegraded.set({ part: this.source.name }, isShort ? 1 : 0);
-    if (isShort) this.logger.warn('the budget of calls to the forum leaves this source none; see upstream_lane_calls');
-    else this.logger.info('the budget of calls to the forum leaves this source calls again');
+    if (isShort) this.logger.warn('the call budget leaves no calls for this source; see upstream_lane_calls');
+    else this.logger.info('the call budget leaves calls for this source again');
   }
 
   /** Logs an expected failure and backs off. Rethrows any other error, which ends the process. */

@@ -54,12 +54,12 @@ const QUERY_DEADLINE_MS = 5_000;
 
 /** Failed calls to the forum and to ClickHouse. */
 const FAILURES = {
-  begins: 'calls fail; the sources that make them back off',
-  lasts: 'calls still fail',
-  ends: 'the calls of all sources succeed again',
+  begins: 'calls to the forum fail; the affected sources back off',
+  lasts: 'calls to the forum still fail',
+  ends: 'the calls of all sources are successful again',
 };
 const OUTAGES = {
-  begins: 'Postgres does not answer; the crawl continues, cursors and gaps wait in memory',
+  begins: 'Postgres does not answer; the crawl continues and keeps cursors and gaps in memory',
   lasts: 'Postgres still does not answer',
   ends: 'Postgres answers again; cursors and gaps are written',
 };

@@ -323,6 +323,6 @@ function log(
   if (!recorded)
     logger.warn(fields, 'webhook attempt not stored: the lease has ended and another process has claimed it');
   else if (finished.error === 'secret_unreadable') logger.error(fields, 'webhook attempt');
-  else if (hasFailed && !wasFailing) logger.warn(fields, 'webhook attempt failed; further ones are logged as info');
+  else if (hasFailed && !wasFailing) logger.warn(fields, 'webhook attempt failed; further failures are logged as info');
   else logger.info(fields, wasFailing && !hasFailed ? 'webhook attempt; the webhook works again' : 'webhook attempt');
 }

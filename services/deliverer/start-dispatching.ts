@@ -52,7 +52,7 @@ export function startDispatching<Delivery extends QueuedDelivery>(
     onError: waitForEngines(outage, fatal),
     onOutage: ({ isPaused, code }) => {
       onPause?.(isPaused);
-      if (isPaused) logger.error({ code, work }, 'cannot send because of a local fault; what is due waits');
+      if (isPaused) logger.error({ code, work }, 'cannot send because of a local fault; due deliveries wait');
       else logger.info({ work }, 'sending works again');
     },
     limits,

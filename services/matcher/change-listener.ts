@@ -97,7 +97,7 @@ export class ChangeListener implements Running {
   private reportLost(): void {
     if (this.isLost) return;
     this.isLost = true;
-    this.options.logger.warn('the connection for monitor changes gives no echo; matching is paused');
+    this.options.logger.warn('the connection for monitor changes does not respond; matching is paused');
     this.options.onLost();
   }
 

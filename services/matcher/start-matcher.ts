@@ -120,7 +120,7 @@ export async function startMatcher(deps: MatcherDeps): Promise<Running & Pick<Ba
     const evictedCount = recent.takeEvictedCount();
     if (evictedCount === 0) return;
     metrics.matcherRecentItemsEvicted.inc(evictedCount);
-    logger.warn({ items: evictedCount }, 'too many recent items: a new or changed monitor looks back less than 30 s');
+    logger.warn({ items: evictedCount }, 'too many recent items: new and changed monitors look back less than 30 s');
   }, GAUGES_EVERY_MS);
   parts.onStop('gauges', () => {
     clearInterval(gauges);

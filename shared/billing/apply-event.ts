@@ -215,9 +215,9 @@ async function settlePack(db: Queryable, { id, credits }: StoredPayment): Promis
 
 /** What an operator must look at, and why. */
 const CONCERNS: Partial<Record<Applied['outcome'], string>> = {
-  unknown: 'a payment event belongs to no payment of this service; nothing was credited',
-  mismatched: 'a payment event does not fit its payment; nothing was credited',
-  unclaimed: 'a payment arrived for a deleted account; nothing was credited: refund it',
+  unknown: 'a payment event matches no payment of this service; no credits were added',
+  mismatched: 'a payment event does not fit its payment; no credits were added',
+  unclaimed: 'a payment arrived for a deleted account; no credits were added: refund it',
 };
 
 /** Repeated events and those of other products; the metric counts them. */

@@ -60,7 +60,7 @@ export async function startCheckout(deps: CheckoutDeps, wanted: WantedCheckout):
   if (session.amount_subtotal !== pack.amount || session.currency !== pack.currency || session.url === null) {
     await markUnpaid(pool, id, 'failed');
     throw new Error(
-      `the checkout of pack ${pack.pack} asks for ${session.amount_subtotal} ${session.currency} instead of ${pack.amount} ${pack.currency}: check its STRIPE_PRICE`,
+      `the checkout of pack ${pack.pack} costs ${session.amount_subtotal} ${session.currency} instead of ${pack.amount} ${pack.currency}: check its STRIPE_PRICE`,
     );
   }
   await storePaymentSession(pool, id, session.id);

@@ -111,7 +111,7 @@ async function readWhole(
 ): Promise<unknown> {
   const aborted = Promise.withResolvers<never>();
   const giveUp = () => {
-    aborted.reject(new Error('an answer of ClickHouse was given up', { cause: signal?.reason }));
+    aborted.reject(new Error('gave up on a response from ClickHouse', { cause: signal?.reason }));
     answer.close();
   };
   signal?.addEventListener('abort', giveUp, { once: true });
@@ -121,7 +121,7 @@ async function readWhole(
   } catch (error) {
     // Every row that ClickHouse writes is JSON.
     const isText = error instanceof SyntaxError;
-    const fault = isText ? new Error(`ClickHouse broke an answer off: ${errorMessage(error)}`) : error;
+    const fault = isText ? new Error(`ClickHouse broke off a response: ${errorMessage(error)}`) : error;
     throw markEngine(fault, 'clickhouse');
   } finally {
     signal?.removeEventListener('abort', giveUp);

@@ -51,7 +51,7 @@ async function applyMissing(clickhouse: ClickHouseClient, logger: Logger): Promi
   const applied = await appliedFiles(clickhouse);
   if (applied.has('0001_initial.sql')) {
     throw new ConfigError(
-      'ClickHouse holds an archive of a version before 1.0.0, which this version cannot read. Start with an empty database in CLICKHOUSE_URL, or an empty DATA_DIR.',
+      'ClickHouse has an archive from a version before 1.0.0, which this version cannot read. Use an empty database in CLICKHOUSE_URL, or an empty DATA_DIR.',
     );
   }
   const files = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'));

@@ -63,7 +63,7 @@ export async function startBudgetExchange(options: BudgetExchangeDeps): Promise<
       if (isFailing) logger.info('the call budget is exchanged with the other processes again');
       isFailing = false;
     } catch (error) {
-      if (!isFailing) logger.warn({ err: error }, 'the call budget cannot be exchanged; the last reports stay in use');
+      if (!isFailing) logger.warn({ err: error }, 'the call budget cannot be exchanged; the last reports are used');
       isFailing = true;
     }
   };

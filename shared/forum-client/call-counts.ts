@@ -73,7 +73,7 @@ export function startCallRecorder(options: CallRecorderDeps): Running {
       isFailing = false;
     } catch (error) {
       for (const call of calls) counts.add(call);
-      if (!isFailing) logger.warn({ err: error }, 'the calls to the forum cannot be recorded; they wait in memory');
+      if (!isFailing) logger.warn({ err: error }, 'the calls to the forum cannot be recorded; they are kept in memory');
       isFailing = true;
     }
   };

@@ -249,7 +249,7 @@ function takeAnother(
   const { client, waitMs } = budget.takeFromAnother(claim, tried, clock());
   if (client !== undefined) return client;
   if (budget.choice.areAllFailing) throw refusal;
-  throw ownBudgetRefusal('the forum takes no calls of our clients for now', waitMs, refusal);
+  throw ownBudgetRefusal('the forum is not accepting calls from our clients', waitMs, refusal);
 }
 
 function ownBudgetRefusal(message: string, retryAfterMs: number, cause?: UpstreamError): UpstreamError {
@@ -326,7 +326,11 @@ async function tokenOf({
 function withoutToken(refusal: UpstreamError): UpstreamError {
   if (!['refused', 'not_found', 'moved'].includes(refusal.failure)) return refusal;
   const { reason } = refusal;
-  return new UpstreamError('refused', 'the forum gives this client no token', { status: 401, reason, cause: refusal });
+  return new UpstreamError('refused', 'the forum does not give this client a token', {
+    status: 401,
+    reason,
+    cause: refusal,
+  });
 }
 
 function noteRefusal({ budget, clients, clock, logger }: ClientCallDeps, client: number, refusal: UpstreamError): void {

@@ -66,7 +66,7 @@ export function toUpstreamError(error: unknown, deadline?: AbortSignal): Upstrea
   const code = errorCode(error);
   const isTimeout = error instanceof Error && error.name === 'TimeoutError';
   if (deadline?.aborted || isTimeout || (code !== undefined && TIMEOUT_CODES.has(code))) {
-    return new UpstreamError('timeout', 'the forum did not answer in time', { cause: error });
+    return new UpstreamError('timeout', 'the forum did not respond in time', { cause: error });
   }
   return new UpstreamError('broken', 'the connection to the forum failed', {
     reason: code,

@@ -247,7 +247,7 @@ class GroupConsumer implements BatchConsumer {
     const command = `admin dead-letters set-aside --group ${group} --topic ${topic} --partition ${partition} --to ${next}`;
     this.logger[isKnown ? 'debug' : 'error'](
       { err: error, topic, partition, offset: String(offset), command },
-      'the consumer halts before records that it cannot read; a release that reads them goes on, or the command sets them aside',
+      'the consumer stops at records that it cannot read; deploy a release that can read them, or set them aside with the command',
     );
     // Not awaited: it ends after the handler that called this. It logs its own errors.
     void this.consumer
@@ -263,7 +263,7 @@ class GroupConsumer implements BatchConsumer {
     if (this.halt === undefined || (next !== undefined && next <= this.halt.offset)) return;
     this.halt = undefined;
     this.options.metrics.kafkaConsumerHalted.set({ group: this.options.group }, 0);
-    this.logger.info('the group is past the records that halted it');
+    this.logger.info('the group has passed the records that halted it');
   }
 
   /** One warning for each time without the broker; `prepare` logs its end. */

@@ -23,7 +23,7 @@ export function parseBrokers(
     if (user !== undefined && password !== undefined) credentials.add(`${user}:${password}`);
   }
   const [credential, another] = credentials;
-  if (another !== undefined) throw new Error('All Kafka brokers take the same user and password.');
+  if (another !== undefined) throw new Error('All Kafka brokers must have the same user and password.');
   if (credential === undefined) return { brokers };
   const [username = '', password = ''] = credential.split(':').map(decodeURIComponent);
   // Its type has one member for each mechanism.

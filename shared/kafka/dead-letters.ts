@@ -83,7 +83,7 @@ export class DeadLetters {
       metrics.kafkaDeadLetters.inc({ topic, group }, letters.length);
       logger.error(
         { topic, group, records: letters.length, step: letters[0]?.step, reason: letters[0]?.reason },
-        'records were set aside as dead letters',
+        'unreadable records were set aside as dead letters',
       );
     }
     this.runs.set(partitionKey, run);

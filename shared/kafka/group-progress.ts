@@ -83,7 +83,7 @@ export async function readGroupProgress(
     }
     return progress;
   } catch (error) {
-    throw new GroupProgressUnavailable(`cannot read from Kafka how far the group ${group} is`, { cause: error });
+    throw new GroupProgressUnavailable(`cannot read the progress of the group ${group} from Kafka`, { cause: error });
   }
 }
 

@@ -25,10 +25,10 @@ export interface PartitionRaise {
 export async function raisePartitions(kafka: KafkaConnection, raise: PartitionRaise): Promise<number> {
   const { prefix, topic, groups, partitions } = raise;
   const before = (await partitionCounts(kafka, [prefix + topic])).get(prefix + topic) ?? 0;
-  if (partitions <= before) throw new NotDrained(`${topic} has ${before} partitions: they can only become more`);
+  if (partitions <= before) throw new NotDrained(`${topic} has ${before} partitions; the number can only be raised`);
   for (const group of groups) {
     const lag = lagOf(await groupPositions(kafka, { prefix, group, topics: [topic] }));
-    if (lag > 0) throw new NotDrained(`${group} has ${lag} records of ${topic} before it: let it read them first`);
+    if (lag > 0) throw new NotDrained(`${group} has not read ${lag} records of ${topic} yet; let it read them first`);
   }
   const connected = await connectedGroups(kafka, prefix);
   if (connected.length > 0) {

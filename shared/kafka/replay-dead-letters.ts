@@ -108,7 +108,7 @@ class GroupHasMembers extends CannotSetAside {
 }
 
 const hasMembers = (group: string): string =>
-  `processes are in the group ${group}, which is not halted: stop those that run it first`;
+  `processes are running the group ${group}, which is not halted: stop them first`;
 
 /** A halted group has members for a few seconds of each minute; with many processes not all step out at once. */
 const EMPTY_TRIES = 90;

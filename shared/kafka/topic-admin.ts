@@ -48,7 +48,7 @@ async function createTopics(admin: Admin, plan: TopicPlan, missing: readonly Top
   const brokers = plan.embedded ? 1 : (await admin.describeCluster()).brokers.length;
   const replication = (plan.embedded ? 1 : plan.replication) ?? Math.min(USUAL_REPLICATION, brokers);
   if (replication > brokers) {
-    throw new Error(`KAFKA_REPLICATION is ${replication}, but only ${brokers} brokers answer`);
+    throw new Error(`KAFKA_REPLICATION is ${replication}, but only ${brokers} brokers respond`);
   }
   await admin.createTopics({
     topics: missing.map((topic) => topicConfig(topic, replication)),
@@ -87,13 +87,12 @@ function refuseOtherCounts(found: ReadonlyMap<string, FoundTopic>, wanted: reado
     .filter(({ topic, partitions }) => found.get(topic)?.partitions !== partitions)
     .map(
       ({ topic, partitions }) =>
-        `  ${topic} has ${found.get(topic)?.partitions ?? 0}, this version declares ${partitions}`,
+        `  ${topic} has ${found.get(topic)?.partitions ?? 0}, but this version needs ${partitions}`,
     );
   if (faults.length > 0) {
     throw new TopicsDiffer(
-      `These topics do not have the declared number of partitions:\n${faults.join('\n')}\n` +
-        'Records of one key would lose their order. Stop all services and raise the count with `admin topics raise`, which ' +
-        'waits until every group has lag 0; or name the counts in KAFKA_PARTITIONS; or set another KAFKA_TOPIC_PREFIX.',
+      `These topics have the wrong number of partitions:\n${faults.join('\n')}\n` +
+        'Records with the same key would get out of order. Stop all services and raise the number with `admin topics raise`, which waits until every group has lag 0. Or set the numbers in KAFKA_PARTITIONS, or set another KAFKA_TOPIC_PREFIX.',
     );
   }
 }
@@ -104,13 +103,13 @@ function checkAll(
   { wanted, found }: { wanted: readonly TopicSettings[]; found: ReadonlyMap<string, FoundTopic> },
 ): void {
   const faults = wanted.flatMap((settings) => checkTopic(settings, found.get(settings.topic)!, cluster));
-  const line = ({ topic, fault, command }: TopicFault) => `  ${topic} ${fault}. Fix it: ${command}`;
+  const line = ({ topic, fault, command }: TopicFault) => `  ${topic} ${fault}. To fix it, run: ${command}`;
   for (const fault of faults.filter(({ isFatal }) => !isFatal)) {
     logger.warn({ topic: fault.topic, command: fault.command }, `the topic ${fault.topic} ${fault.fault}`);
   }
   const fatal = faults.filter(({ isFatal }) => isFatal);
   if (fatal.length > 0) {
-    throw new TopicsDiffer(`These topics are not as the services need them:\n${fatal.map(line).join('\n')}`);
+    throw new TopicsDiffer(`These topics are misconfigured:\n${fatal.map(line).join('\n')}`);
   }
 }
 
@@ -205,7 +204,7 @@ export async function discardGroup(
   group: string,
 ): Promise<void> {
   try {
-    await withDeadline(deleteGroups(kafka, prefix, [group]), DISCARD_MS, 'the broker did not answer in time');
+    await withDeadline(deleteGroups(kafka, prefix, [group]), DISCARD_MS, 'the broker did not respond in time');
   } catch (error) {
     logger.info({ err: error, group }, 'a consumer group that is no longer used was not deleted');
   }

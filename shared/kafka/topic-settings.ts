@@ -123,7 +123,7 @@ export function checkTopic(
       topic,
       fault: isFatal
         ? `has partitions with ${found.replicas} of ${replication} replicas (KAFKA_REPLICATION)`
-        : `has partitions with ${found.replicas} of ${usual} replicas that ${brokers} brokers can hold: records are lost with the disks of ${found.replicas}`,
+        : `has partitions with only ${found.replicas} replicas, but ${brokers} brokers allow ${usual}: if ${found.replicas} disks fail, records are lost`,
       command: `kafka-reassign-partitions.sh ${SERVER} --reassignment-json-file FILE --execute`,
       isFatal,
     });
@@ -153,14 +153,14 @@ function checksOf(wanted: TopicSettings, found: FoundTopic, replication: number 
       setting: 'message.timestamp.type',
       wanted: 'LogAppendTime',
       isRight: (value) => value === 'LogAppendTime',
-      why: 'a producer could say when a record entered, by which monitors are matched',
+      why: 'producers could set the time of a record, which decides what monitors match',
       isFatal: true,
     },
     {
       setting: 'cleanup.policy',
       wanted: 'delete',
       isRight: (value) => value === 'delete',
-      why: 'all but the last record of a key would be dropped',
+      why: 'all except the last record of each key would be deleted',
       isFatal: true,
     },
     {
@@ -181,7 +181,7 @@ function checksOf(wanted: TopicSettings, found: FoundTopic, replication: number 
       setting: 'min.insync.replicas',
       wanted: String(insync),
       isRight: isAtLeast(insync),
-      why: 'an acknowledged record could be lost with one broker',
+      why: 'if one broker fails, an acknowledged record could be lost',
       isFatal: replication !== undefined,
     },
     {
@@ -195,7 +195,7 @@ function checksOf(wanted: TopicSettings, found: FoundTopic, replication: number 
       setting: 'retention.bytes',
       wanted: String(wanted.retentionBytes ?? -1),
       isRight: (value) => Number(value) < 0 || Number(value) >= (wanted.retentionBytes ?? Infinity),
-      why: 'records could be deleted before they are read, when there are many',
+      why: 'when there are many records, some could be deleted before they are read',
       isFatal: false,
     },
   ];

@@ -13,8 +13,7 @@ export const MAX_GROUPS = 5;
 const MAX_NAMES = 50;
 /** All of them, in the order in which they are stored. */
 const SEARCHED_TEXTS: readonly SearchedText[] = ['title', 'body', 'post_title'];
-const NOTHING_TO_SEARCH =
-  'has nothing to search for: it consists only of spaces, quotes, underscores or invisible characters';
+const NOTHING_TO_SEARCH = 'contains nothing to match: it has only spaces, quotes, underscores or invisible characters';
 const MIN_TERM_LENGTH = 2;
 const MAX_TERM_LENGTH = 100;
 
@@ -142,7 +141,7 @@ export function validateLanguages(
   if (given.length > MAX_NAMES) {
     return { languages: [], faults: [{ field: 'languages', message: `must have at most ${MAX_NAMES} codes` }] };
   }
-  const message = 'must be a known ISO 639-1 code in lower case, or "und" for texts whose language is not decided';
+  const message = 'must be a known ISO 639-1 code in lower case, or "und" for texts whose language is unclear';
   const faults = given.flatMap((code, position) =>
     known.has(code) ? [] : [{ field: `languages[${position}]`, message }],
   );
@@ -222,6 +221,6 @@ class TermList {
     // Both: an entity has more letters than what it stands for.
     if (!isPrefix || (this.#index.kindOf(text, { prefix: true }) === 'prefix' && hasThreeLetters(text)))
       return undefined;
-    return 'must be one word with at least 3 letters, in a script with spaces between words, to be searched as a prefix';
+    return 'must be one word of at least 3 letters, in a script with spaces between words, to be matched as a prefix';
   }
 }

@@ -26,7 +26,7 @@ const IDLE_IN_TRANSACTION_MS = 30_000;
 
 /** The first file has had another name since 1.0.0, so the runner refuses an older database. */
 const TOO_OLD =
-  'Postgres holds a database of a version before 1.0.0, which this version cannot read. Start with an empty database in DATABASE_URL, or an empty DATA_DIR.';
+  'Postgres has a database from a version before 1.0.0, which this version cannot read. Use an empty database in DATABASE_URL, or an empty DATA_DIR.';
 
 /** Another process is migrating, and did not finish in time. */
 export class MigrationUnderWay extends Error {
@@ -86,7 +86,7 @@ async function connect(url: string): Promise<pg.Client> {
 async function takeLock(client: pg.Client, logger: Logger, signal: AbortSignal | undefined): Promise<void> {
   for (let tries = 0; ; tries++) {
     if (tries > 0 && signal?.aborted) {
-      throw new MigrationUnderWay('Another process is migrating Postgres, and has not ended yet.');
+      throw new MigrationUnderWay('Another process is migrating Postgres and has not finished yet.');
     }
     const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
       PG_MIGRATE_LOCK_ID,

@@ -82,7 +82,7 @@ export function clientClassOf(servers: PostgresServers): typeof pg.Client {
         const { rows } = await this.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby');
         if (rows[0]?.standby !== true) return;
         await this.end();
-        throw new StandbyAnswered('The server is a standby and takes no writes.');
+        throw new StandbyAnswered('The server is a standby and does not accept writes.');
       } finally {
         this.off('error', ignore);
       }

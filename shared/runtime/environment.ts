@@ -146,7 +146,7 @@ export const VARIABLES = z.object({
     ),
   KAFKA_TOPIC_PREFIX: z
     .string()
-    .regex(/^[A-Za-z0-9._-]{0,100}$/, 'may hold letters, digits, dots, dashes and underscores')
+    .regex(/^[A-Za-z0-9._-]{0,100}$/, 'can contain letters, digits, dots, dashes and underscores')
     .default('')
     .describe('Prefix of all topics and consumer groups, so that installations can share a cluster.'),
   SECRET_KEY: z
@@ -164,7 +164,7 @@ export const VARIABLES = z.object({
   UPSTREAM_CLIENTS: filledList(z.string().regex(/^[^:\s]+:\S+$/, CLIENTS), CLIENTS)
     .refine(
       (clients) => new Set(clients.map((client) => client.split(':')[0])).size === clients.length,
-      'names a client twice',
+      'contains a client twice',
     )
     .optional()
     .describe('OAuth clients of the forum, as `id:secret`, separated by commas. Unset: the built-in simulator.'),
@@ -187,7 +187,7 @@ export const VARIABLES = z.object({
   UPSTREAM_AUDIT_SHARE: decimal(0, 100)
     .default(2)
     .describe("Percent of the forum's calls that are reserved for audits of coverage."),
-  CRAWL_SOURCES: list(z.string().refine(isSource, `may name ${SOURCE_NAMES.join(', ')} and replay:FILE`))
+  CRAWL_SOURCES: list(z.string().refine(isSource, `can contain ${SOURCE_NAMES.join(', ')} and replay:FILE`))
     .default(['post-ids', 'listings', 'threads'])
     .describe(
       'What to crawl: any of `post-ids`, `comment-ids`, `listings`, `threads`, and `replay:FILE` (a dump; plain, gzip or zstd). Empty: nothing.',
@@ -292,23 +292,23 @@ export const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
   const takesMoney = /^.._live_/.test(e.STRIPE_SECRET_KEY ?? '');
   // Whoever buys a pack could then reach the machines beside this one.
   if (e.WEBHOOK_ALLOW_PRIVATE && takesMoney) {
-    refuse('WEBHOOK_ALLOW_PRIVATE', 'must not be 1 beside a live STRIPE_SECRET_KEY');
+    refuse('WEBHOOK_ALLOW_PRIVATE', 'must not be 1 together with a live STRIPE_SECRET_KEY');
   }
   // Its customers would pay, and their payments would count as trials that credit nothing.
   if (e.FORUM_SIMULATED.includes('payments') && takesMoney) {
-    refuse('FORUM_SIMULATED', 'must not have payments beside a live STRIPE_SECRET_KEY');
+    refuse('FORUM_SIMULATED', 'must not have payments together with a live STRIPE_SECRET_KEY');
   }
   if (e.SECRET_KEY_PREVIOUS !== undefined && e.SECRET_KEY_PREVIOUS === e.SECRET_KEY) {
-    refuse('SECRET_KEY_PREVIOUS', 'must be another key than SECRET_KEY');
+    refuse('SECRET_KEY_PREVIOUS', 'must differ from SECRET_KEY');
   }
   if (e.SECRET_KEY_PREVIOUS !== undefined) requireBoth('SECRET_KEY', 'SECRET_KEY_PREVIOUS');
   requireBoth('KAFKA_TLS_CERT_FILE', 'KAFKA_TLS_KEY_FILE');
   // Whoever names certificates expects encryption.
   if (!e.KAFKA_TLS && (e.KAFKA_TLS_CERT_FILE ?? e.KAFKA_TLS_CA_FILE) !== undefined) {
-    refuse('KAFKA_TLS', 'must be 1 where files for TLS are named');
+    refuse('KAFKA_TLS', 'must be 1 when TLS files are set');
   }
   if ((e.MATCHER_SHARD ?? 1) > e.MATCHER_SHARDS) {
     refuse('MATCHER_SHARD', `must be a whole number from 1 to MATCHER_SHARDS, ${e.MATCHER_SHARDS}`);
   }
-  if (e.PORT !== 0 && e.PORT === e.METRICS_PORT) refuse('METRICS_PORT', 'must be another port than PORT');
+  if (e.PORT !== 0 && e.PORT === e.METRICS_PORT) refuse('METRICS_PORT', 'must differ from PORT');
 });

@@ -14,7 +14,7 @@ function declare(registers: Registry[]) {
     upstreamSeconds: histogram('upstream_request_seconds', 'Duration of calls to the forum.', ['endpoint']),
     upstreamLaneCalls: counter(
       'upstream_lane_calls_total',
-      "Calls that took from the forum's budget, or were refused by it, by lane. Refused live calls: add a client.",
+      "Calls that used the forum's budget or were refused by it, by lane. Refused live calls: add a client.",
       ['lane', 'outcome'],
     ),
     upstreamBudget: gauge(
@@ -38,7 +38,7 @@ function declare(registers: Registry[]) {
     ),
     crawlerGapsOpen: gauge(
       'crawler_gaps_open',
-      'Gaps that are not closed, by source. Growing: the budget does not suffice to fill them. Run: npm run admin -- gaps --open.',
+      'Open gaps, by source. Growing: the budget is too small to fill them. Run: npm run admin -- gaps --open.',
       ['source'],
     ),
     crawlerMissed: gauge(
@@ -53,7 +53,7 @@ function declare(registers: Registry[]) {
     ),
     crawlerNewestItemAge: gauge(
       'crawler_newest_item_age_seconds',
-      'Time since the newest archived item was first seen, without dump files. Minutes: the crawler or the archiver stands still.',
+      'Time since the newest archived item was first seen, without dump files. Minutes: the crawler or the archiver is not working.',
       ['stage'],
     ),
     crawlerHeadAlarms: counter(
@@ -63,7 +63,7 @@ function declare(registers: Registry[]) {
     ),
     crawlerDegraded: gauge(
       'crawler_degraded',
-      '1 while the budget of calls leaves this part of the crawl too few: add a client.',
+      '1 while the call budget is too small for this part of the crawl: add a client.',
       ['part'],
     ),
     crawlerFollowedPosts: gauge(
@@ -72,11 +72,11 @@ function declare(registers: Registry[]) {
     ),
     crawlerThreadBacklog: gauge(
       'crawler_thread_backlog',
-      'Threads with comments that no listing showed, waiting to be read. Growing: the budget does not suffice.',
+      'Threads with comments that no listing showed, waiting to be read. Growing: the budget is too small.',
     ),
     crawlerRecheckShare: gauge(
       'crawler_recheck_share',
-      'Share of unmatched items that are checked again, by their age in hours (1, 24). Below 1: the budget is short.',
+      'Share of unmatched items that are checked again, by their age in hours (1, 24). Below 1: the budget is too small.',
       ['age'],
     ),
     crawlerRechecked: counter(
@@ -98,12 +98,12 @@ function declare(registers: Registry[]) {
     ),
     crawlerMalformed: counter(
       'crawler_unreadable_things_total',
-      'Malformed items of the forum: kept as a dead letter, known from before, or beyond the limit of letters a minute.',
+      'Malformed items of the forum: kept as a dead letter, already known, or beyond the limit of letters a minute.',
       ['source', 'outcome'],
     ),
     readingMalformed: counter(
       'reading_unreadable_things_total',
-      'Malformed items of the forum that answers of the reading routes leave out.',
+      'Malformed items of the forum that were omitted from responses of the reading routes.',
       ['endpoint'],
     ),
     crawlerUnknownKinds: counter('crawler_unknown_kinds_total', 'Items of an unknown kind, skipped.', ['source']),
@@ -138,7 +138,7 @@ function declare(registers: Registry[]) {
     ),
     kafkaConsumerHalted: gauge(
       'kafka_consumer_halted',
-      '1 while a group stands still before too many unreadable records. See GroupHalted in the runbook.',
+      '1 while a group is halted by too many unreadable records. See GroupHalted in the runbook.',
       ['group'],
     ),
     kafkaLostRecords: gauge(
@@ -168,13 +168,10 @@ function declare(registers: Registry[]) {
     deliverySeconds: histogram('delivery_attempt_seconds', 'Duration of one webhook attempt.', ['outcome']),
     deliveryLocalFaults: counter(
       'delivery_local_faults_total',
-      'Webhook attempts that a fault on this side prevented; their matches were released. Check the network, the name servers, the egress proxy and open files.',
+      'Webhook attempts that a fault on our side prevented; their matches were released. Check the network, the name servers, the egress proxy and open files.',
       ['code'],
     ),
-    deliveriesPaused: gauge(
-      'deliveries_paused',
-      '1 while a fault on this side prevents all webhooks. The log names it.',
-    ),
+    deliveriesPaused: gauge('deliveries_paused', '1 while a fault on our side prevents all webhooks. See the log.'),
     deliveriesPending: gauge(
       'deliveries_pending',
       'Webhook deliveries that wait for their first or next attempt, counted up to 50,000. Growing: endpoints fail, or no deliverer runs.',
@@ -185,11 +182,11 @@ function declare(registers: Registry[]) {
     ),
     clockSkew: gauge(
       'clock_skew_seconds',
-      "By how much the clock of a broker is ahead of PostgreSQL's, at least; negative: behind. Beyond 0.5: see the runbook.",
+      "How far the clock of a broker is ahead of PostgreSQL's, at least; negative: behind. Beyond 0.5: see the runbook.",
     ),
     postgresOldestSnapshot: gauge(
       'postgres_oldest_snapshot_seconds',
-      'How long the oldest snapshot of PostgreSQL has been open. Long: it removes no old row, and requests and deliveries slow down. See the runbook.',
+      'How long the oldest snapshot of PostgreSQL has been open. Long: old rows cannot be removed, and requests and deliveries slow down. See the runbook.',
     ),
     monitors: gauge('monitors', 'Monitors by state; paused_balance: their accounts ran out of credits.', ['status']),
     monitorsFailing: gauge(
@@ -205,7 +202,7 @@ function declare(registers: Registry[]) {
     diskSize: gauge('disk_size_bytes', 'Size of the disk of the data directory and of each embedded engine.', ['disk']),
     crawlerPaused: gauge('crawler_paused', '1 while crawling pauses because a disk is almost full. Free space.'),
 
-    deliveriesInFlight: gauge('deliveries_in_flight', 'Webhook attempts under way.'),
+    deliveriesInFlight: gauge('deliveries_in_flight', 'Webhook attempts in progress.'),
     deliveryLatency: histogram(
       'delivery_latency_seconds',
       'From the given moment (created: on the forum; seen: by the crawler; entered: in Kafka) to delivery by a first attempt.',
@@ -240,7 +237,7 @@ function declare(registers: Registry[]) {
     ),
     paymentsVoided: counter(
       'payments_voided_total',
-      'Purchases without money that were taken back because money came into play.',
+      'Trial purchases that were taken back because real payments began.',
     ),
     erasuresOpen: gauge(
       'account_erasures_open',
@@ -290,7 +287,7 @@ function archiveAndEventMetrics({ counter, gauge, histogram }: MetricFactory) {
     ),
     backfillsOldest: gauge(
       'backfills_oldest_seconds',
-      'Time since the oldest backfill that has not ended was asked for. Hours: no recorder runs, or the archive, the matcher or the recorder is behind.',
+      'Time since the oldest unfinished backfill was requested. Hours: no recorder runs, or the archive, the matcher or the recorder is behind.',
     ),
     backfillsEnded: counter(
       'backfills_ended_total',
@@ -300,18 +297,18 @@ function archiveAndEventMetrics({ counter, gauge, histogram }: MetricFactory) {
     backfillMatches: counter('backfill_matches_total', 'Matches that backfills recorded.'),
     previewSeconds: histogram(
       'preview_seconds',
-      'Duration of previews and comparisons of rules, by whether the answer is exact for the whole time asked for. Many slow or inexact ones: ClickHouse is too slow.',
+      'Duration of previews and comparisons of rules, by whether the result is exact for the whole requested time. Many slow or inexact ones: ClickHouse is too slow.',
       ['kind', 'exact'],
     ),
 
     digestsDue: gauge(
       'digests_due',
-      'Digests whose time has come and that are not made, counted up to 5,000. For minutes: no biller runs, or Postgres is too slow.',
+      'Due digests that have not been created, counted up to 5,000. For minutes: no biller runs, or Postgres is too slow.',
     ),
     digestsOldestDue: gauge('digests_oldest_due_seconds', 'How long the oldest of them has been due.'),
     digestsMade: counter(
       'digests_made_total',
-      'Digests made: events for a webhook, parts of a mail, or nothing because there was no match.',
+      'Digests created: events for a webhook, parts of a mail, or nothing because there was no match.',
       ['to'],
     ),
     digestMailsWaiting: gauge(
@@ -320,7 +317,7 @@ function archiveAndEventMetrics({ counter, gauge, histogram }: MetricFactory) {
     ),
     monitorEvents: counter(
       'monitor_events_total',
-      'Spikes and digests for webhooks, by outcome: stored, delivered, retried (an attempt failed), failed for good.',
+      'Spikes and digests for webhooks, by outcome: stored, delivered, retried (an attempt failed), failed permanently.',
       ['type', 'outcome'],
     ),
     monitorEventsPending: gauge(
@@ -339,19 +336,19 @@ function loadMetrics({ gauge, histogram }: MetricFactory) {
   return {
     kafkaBatchSeconds: histogram(
       'kafka_batch_seconds',
-      'Duration of one batch of a consumer group: its effect and the commit of its offset. Slow: look at the engine that it writes to.',
+      'Duration of one batch of a consumer group: its effect and the commit of its offset. Slow: check the engine that it writes to.',
       ['topic', 'group'],
       [0.005, 0.025, 0.1, 0.25, 1, 5, 30],
     ),
     jobSeconds: histogram(
       'background_round_seconds',
-      'Duration of a run of a background job that ended. Longer than the job is worth: Postgres is too slow.',
+      'Duration of a finished run of a background job. Unusually long: Postgres is too slow.',
       ['work'],
       [0.1, 1, 10, 60],
     ),
     postgresConnections: gauge(
       'postgres_pool_connections',
-      'Connections of a pool by state: busy, idle, free (not opened). No free ones and queued queries: look for slow statements.',
+      'Connections of a pool by state: busy, idle, free (not opened). None free and queries queued: look for slow statements.',
       ['pool', 'state'],
     ),
     postgresQueue: gauge('postgres_pool_queue', 'Queries that wait for a connection of a pool.', ['pool']),
@@ -360,10 +357,10 @@ function loadMetrics({ gauge, histogram }: MetricFactory) {
       'Bytes of a cache of the reading routes in memory. Each fills up to its limit over hours, which is no leak.',
       ['cache'],
     ),
-    httpOpen: gauge('http_requests_open', 'Requests that are not answered in full; streams count.'),
+    httpOpen: gauge('http_requests_open', 'Requests without a complete response yet; streams count.'),
     deliveriesOverdue: gauge(
       'deliveries_overdue_seconds',
-      'How long the pending delivery that is due longest has been due. For minutes: no deliverer runs, or an endpoint hangs and its deliveries queue. Run: npm run admin -- deliveries pending.',
+      'How long the oldest due delivery has been due. For minutes: no deliverer runs, or an endpoint hangs and its deliveries queue. Run: npm run admin -- deliveries pending.',
     ),
   };
 }

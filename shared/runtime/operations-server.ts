@@ -9,7 +9,7 @@ import { sharedResult } from './single-flight.ts';
 const CONNECTIONS = 100;
 
 /** A web page must not read the metrics of its reader's machine. */
-const FOREIGN_HOST = 'Host: must be an address or a name of this machine, as METRICS_HOST says.\n';
+const FOREIGN_HOST = 'Host: must be an address or a name of this machine, as set in METRICS_HOST.\n';
 
 const JSON_TYPE = 'application/json';
 
@@ -102,6 +102,6 @@ export function urlOf(host: string, port: number): string {
 }
 
 function listenFault({ host, port }: { host: string; port: number }, code = 'unknown error'): string {
-  if (code === 'EADDRINUSE') return `METRICS_PORT: port ${port} on ${host} is in use; choose another one.`;
+  if (code === 'EADDRINUSE') return `METRICS_PORT: port ${port} on ${host} is in use. Set another port.`;
   return `METRICS_HOST, METRICS_PORT: cannot listen on port ${port} of ${host} (${code}).`;
 }

@@ -29,9 +29,9 @@ export interface OutageLogDeps {
 }
 
 const LOG_AGAIN_MS = 60_000;
-const BEGINS = 'an engine is unavailable; the work is retried until it is back';
+const BEGINS = 'an engine is unavailable; the work will be retried until it is back';
 const NO_CONNECTION =
-  'Postgres is up but has no free connection: raise its max_connections, or the limit of the role or database, or run fewer processes; the work is retried until it has one';
+  'Postgres is up but has no free connection: raise max_connections or the limit of the role or database, or run fewer processes; the work will be retried';
 
 /**
  * Logs the outages of one piece of work, however often it fails: one line when an outage begins, one a minute while it

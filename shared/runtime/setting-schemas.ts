@@ -54,10 +54,10 @@ function urlFault(text: string, rules: UrlRules, starts: string): string | undef
     return form;
   if (hostname === '' && rules.noHost !== true) return `${form} and a host`;
   if (given === '0') return 'must not have the port 0';
-  if (rules.credentials !== true && username + password !== '') return 'must not hold a user or a password';
-  if (rules.query !== true && search !== '') return 'must not hold a query (?…)';
-  if (hash !== '') return 'must not hold a fragment (#…)';
-  if (rules.path === false && pathname !== '/' && pathname !== '') return 'must not hold a path';
+  if (rules.credentials !== true && username + password !== '') return 'must not contain a user or a password';
+  if (rules.query !== true && search !== '') return 'must not contain a query (?…)';
+  if (hash !== '') return 'must not contain a fragment (#…)';
+  if (rules.path === false && pathname !== '/' && pathname !== '') return 'must not contain a path';
   return undefined;
 }
 
@@ -115,7 +115,7 @@ function isProxyRange(part: string): boolean {
 }
 
 export function pemFile() {
-  return z.string().refine(isPem, { message: 'must name a PEM file that can be read' });
+  return z.string().refine(isPem, { message: 'must be the path of a readable PEM file' });
 }
 
 function isPem(path: string): boolean {
@@ -134,5 +134,5 @@ export function mailSender() {
 }
 
 export function headerText() {
-  return z.string().regex(/^[!-~]([ -~]*[!-~])?$/, { message: 'must be plain ASCII text in one line' });
+  return z.string().regex(/^[!-~]([ -~]*[!-~])?$/, { message: 'must be a single line of ASCII text' });
 }

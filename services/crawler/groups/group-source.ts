@@ -149,7 +149,10 @@ export class GroupSource implements CrawlSource {
   private refused(polling: GroupPolling, request: GroupRequest): void {
     const name = polling.refused(request, this.deps.clock());
     if (name === undefined) return;
-    this.deps.logger.warn({ source: this.name, subreddit: name }, 'a community is refused and left out for a day');
+    this.deps.logger.warn(
+      { source: this.name, subreddit: name },
+      'the forum refuses a community; it is skipped for a day',
+    );
   }
 
   /**
@@ -213,7 +216,7 @@ export class GroupSource implements CrawlSource {
     budget.set(this.name, share, polling.leftOut > 0);
     const { groupCount: groups, leftOut } = polling;
     const fields = { source: this.name, groups, communities: communities.length, leftOut, perSecond };
-    logger.info(fields, 'groups of communities are formed');
+    logger.info(fields, 'communities were grouped');
     this.reportShortage();
   }
 
@@ -258,16 +261,13 @@ export class GroupSource implements CrawlSource {
     this.wasShort = isShort;
     if (isShort) {
       const { leftOut } = this.polling;
-      logger.warn(
-        { source: this.name, leftOut },
-        'the budget does not suffice for all groups that are worth their calls',
-      );
-    } else logger.info({ source: this.name }, 'the budget suffices for all groups that are worth their calls');
+      logger.warn({ source: this.name, leftOut }, 'the budget is too small for all groups that are worth reading');
+    } else logger.info({ source: this.name }, 'the budget covers all groups that are worth reading');
   }
 }
 
 function endsEarly(): UpstreamError {
-  const message = "a group's listing ends before the last comments known; it is asked for again";
+  const message = "a group's listing ends before the last known comments; it will be read again";
   return new UpstreamError('broken', message, { reason: 'short_listing' });
 }
 

@@ -218,7 +218,7 @@ export class PostIdSource implements CrawlSource {
     for (const { from, to } of skipped) this.recordGap('skipped', from, to, dates);
     for (const { to, found } of caughtUp) {
       this.deps.closeGap({ beforeThing: this.nameOf(to), found, outcome: 'filled' });
-      logger.info({ source: this.name, to, found }, 'skipped ids are caught up');
+      logger.info({ source: this.name, to, found }, 'caught up with the skipped ids');
     }
     for (const stretch of givenUp) {
       const { from, to } = stretch;
@@ -232,7 +232,7 @@ export class PostIdSource implements CrawlSource {
     const reason = from === undefined ? 'walk_went_back' : 'stretch_given_up';
     this.recordGap(reason, from, to, dates);
     this.deps.closeGap({ beforeThing: this.nameOf(to), found, outcome: 'given_up' });
-    this.deps.logger.error({ source: this.name, from, to, found }, 'a stretch of ids was given up');
+    this.deps.logger.error({ source: this.name, from, to, found }, 'gave up on a range of ids');
   }
 
   private recordGap(reason: string, from: string | undefined, to: string, dates: GapDates): void {

@@ -122,7 +122,7 @@ export class ArchivedActivity {
     this.loadedFrom = from;
     if (!isLoaded) return;
     this.stepMs = LOAD_STEP_MS;
-    this.deps.logger.info({ posts: this.loaded }, 'the latest posts of the archive are followed');
+    this.deps.logger.info({ posts: this.loaded }, 'following the latest posts of the archive');
   }
 
   private async loadActivity(until: number, signal: AbortSignal): Promise<void> {

@@ -107,7 +107,7 @@ export class GapRecovery {
       found += count;
     }
     const waiting = Math.max(...gaps.map(({ id }) => this.sweep.waitingForGap(id) ?? 0));
-    this.deps.logger.info({ gaps: gaps.length, posts: waiting, found }, 'gaps are worked on');
+    this.deps.logger.info({ gaps: gaps.length, posts: waiting, found }, 'working on gaps');
   }
 
   private count(gap: OpenGap, signal: AbortSignal): Promise<number> {

@@ -87,7 +87,11 @@ export class PaymentSimulator {
     const [, id = '', action] = PAGE.exec(path) ?? [];
     const session = this.sessions.get(id);
     if (session === undefined) {
-      return trialPage(404, 'This trial checkout is gone', 'It was lost when the simulator stopped. Begin again.');
+      return trialPage(
+        404,
+        'This trial checkout no longer exists',
+        'It was lost when the simulator stopped. Start again.',
+      );
     }
     if (method !== 'POST' || action === undefined) return checkoutPage(session);
     if (action === 'cancel') return { status: 303, body: '', headers: { location: session.cancel_url } };
@@ -152,12 +156,12 @@ function checkoutPage(session: TrialSession): RouteResponse {
   const price = `${(amount / 100).toFixed(2)} ${currency.toUpperCase()}`;
   const content =
     status === 'open'
-      ? html`<p>${email === null ? '' : `For ${email}. `}Nothing is charged: this page stands in for Stripe’s.</p>
-          <form method="post" action="${action('pay')}"><button>Pay ${price} of trial money</button></form>
+      ? html`<p>${email === null ? '' : `For ${email}. `}Nothing is charged: this page takes the place of Stripe’s.</p>
+          <form method="post" action="${action('pay')}"><button>Pay ${price} in trial money</button></form>
           <form method="post" action="${action('cancel')}"><button>Cancel</button></form>`
       : html`<p>This trial purchase is paid. <a href="${back}">Back to the shop</a></p>
           <form method="post" action="${action('refund')}">
-            <button>Refund it, to see what a refund does</button>
+            <button>Refund it to see what a refund does</button>
           </form>`;
   return trialPage(
     200,

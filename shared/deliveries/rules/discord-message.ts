@@ -117,8 +117,8 @@ export function discordDigest(monitor: { name: string }, digest: Digest): Record
 }
 
 export function discordSpike(monitor: { name: string }, spike: Spike): Record<string, unknown> {
-  const about = spike.keyword === undefined ? '' : ` of ${escapeDiscordLine(spike.keyword, MONITOR_NAME_LIMIT)}`;
-  const title = `Unusually many matches${about}`;
+  const about = spike.keyword === undefined ? '' : ` for ${escapeDiscordLine(spike.keyword, MONITOR_NAME_LIMIT)}`;
+  const title = `Spike: unusually many matches${about}`;
   return message(monitor, { title, description: spikeSentence(spike), fields: [], timestamp: spike.at });
 }
 

@@ -124,18 +124,18 @@ const lengthOf = (piece: string) => escapeEntities(piece).length;
 
 /** The message of a digest for an incoming webhook: the first matches as links, and how many more there are. */
 export function slackDigest(monitor: { name: string }, digest: Digest): Record<string, unknown> {
-  const title = `${digestTitle(digest)} of ${escapeSlackLine(monitor.name, NAME_LIMIT)}`;
+  const title = `${digestTitle(digest)} for ${escapeSlackLine(monitor.name, NAME_LIMIT)}`;
   const more = unlisted(digest);
   const lines = digest.matches.slice(0, LISTED_MATCHES).map((match) => {
     const said = escapeSlackLine(matchTitle(match), EVENT_TITLE_LIMIT).replaceAll('|', BROKEN_BAR);
     return section(`${pageLink(match.permalink, said)} · r/${escapeSlackLine(match.subreddit, NAME_LIMIT)}`);
   });
-  return message(`*${title}*`, title, [...lines, section(pageLink(digest.url, more ?? 'all of them'))]);
+  return message(`*${title}*`, title, [...lines, section(pageLink(digest.url, more ?? 'View them all'))]);
 }
 
 export function slackSpike(monitor: { name: string }, spike: Spike): Record<string, unknown> {
   const about = spike.keyword === undefined ? '' : ` · ${escapeSlackLine(spike.keyword, NAME_LIMIT)}`;
-  const title = `Unusually many matches of ${escapeSlackLine(monitor.name, NAME_LIMIT)}${about}`;
+  const title = `Spike: unusually many matches for ${escapeSlackLine(monitor.name, NAME_LIMIT)}${about}`;
   return message(`*${title}*`, `${title}: ${spikeSentence(spike)}`, [section(spikeSentence(spike))]);
 }
 

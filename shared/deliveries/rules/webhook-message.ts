@@ -81,7 +81,7 @@ export function sampleMatch(
     subreddit: 'test',
     author: 'sample_author',
     title: 'A sample post',
-    body: `This is a sample match, sent to try a webhook out. It holds the keyword ${keyword}.`,
+    body: `This is a sample match, sent to test a webhook. It contains the keyword ${keyword}.`,
     permalink: `${siteUrl}/r/test/comments/sample/a_sample_post/sample/`,
     post_id: 'sample',
     created_utc: time,

@@ -19,10 +19,10 @@ function chatUrlFault(url: URL): string | undefined {
   const kind = detectWebhookKind(url);
   const { pathname } = url;
   if (kind === 'discord' && /\/webhooks\/[^/]+\/[^/]+\/(?:slack|github)\/?$/.test(pathname)) {
-    return 'must not end in /slack or /github: there Discord takes messages of those services only';
+    return 'must not end in /slack or /github: those Discord URLs accept only messages from those services';
   }
   if (kind === 'slack' && /^\/(?:workflows|triggers)\//.test(pathname)) {
-    return 'must be an incoming webhook of Slack (/services/…): a workflow takes only its own variables';
+    return 'must be a Slack incoming webhook (/services/…): a workflow accepts only its own variables';
   }
   return undefined;
 }
@@ -50,6 +50,6 @@ export function webhookUrlFault(text: string, allowHttp: boolean): string | unde
   }
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
   const url = new URL(text);
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or a password';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or a password';
   return chatUrlFault(url);
 }

@@ -38,17 +38,17 @@ export interface HistoryFacts {
 }
 
 const REASONS: Readonly<Record<NotRecordedReason, string>> = {
-  not_matched: 'The rule of that time did not match it.',
-  before_monitor: 'It entered before the monitor began to watch.',
-  paused: 'The monitor was paused when it entered.',
-  paused_balance: 'The monitor was paused for lack of credits when it entered.',
-  created_too_early: 'It was created long before it was seen, or before the monitor began to watch: it is not new.',
+  not_matched: 'The rule at that time did not match it.',
+  before_monitor: 'It was seen before the monitor started watching.',
+  paused: 'The monitor was paused when it was seen.',
+  paused_balance: 'The monitor was paused for lack of credits when it was seen.',
+  created_too_early: 'It was not new: it was created long before it was seen, or before the monitor started watching.',
   muted: 'A mute of the monitor applies to it.',
-  over_ceiling: 'The monitor had more suppressed matches that day than are stored.',
+  over_ceiling: 'The monitor reached the limit of suppressed matches that are stored per day.',
   under_way: 'It was seen less than a minute ago and may still be recorded.',
-  rule_unknown: 'The rule of that time is not kept any more.',
-  content_removed: 'The forum removed its content, so that it cannot be matched any more.',
-  unknown: 'The rule of that time matched it, and nothing that is kept says why it was not recorded.',
+  rule_unknown: 'The rule at that time is no longer stored.',
+  content_removed: 'The forum removed its content, so it can no longer be matched.',
+  unknown: 'The rule at that time matched it. Why it was not recorded is no longer known.',
 };
 
 /** What happened to an item in a monitor, oldest first, as far as it is kept. */
@@ -59,7 +59,7 @@ export function itemHistory(facts: HistoryFacts): HistoryEvent[] {
     events.push({ event: 'created', at: iso(item.createdMs), message: 'Created on the forum.' });
     events.push({ event: 'seen', at: iso(item.firstSeenMs), message: seenBy(item.source) });
   } else if (recorded === undefined) {
-    const message = 'It is not in the archive: not seen, or seen more than 30 days ago.';
+    const message = 'It is not in the archive: it was never seen, or more than 30 days ago.';
     return [{ event: 'not_archived', at: null, message }];
   }
   const enteredMs = recorded === undefined ? item!.firstSeenMs : Date.parse(recorded.enteredAt);
@@ -81,14 +81,14 @@ function judgedEvent(
   enteredMs: number,
   matched: boolean | undefined,
 ): HistoryEvent {
-  const result = matched === undefined ? 'which is not kept any more' : matched ? 'matched it' : 'did not match it';
+  const result = matched === undefined ? 'which is no longer stored' : matched ? 'matched it' : 'did not match it';
   const message = `Version ${version} of the rule, in force since ${iso(sinceMs)}, ${result}.`;
   return { event: 'judged', at: iso(enteredMs), version, message };
 }
 
 function recordedEvent({ matchId, createdAt, suppressed, suppressedReason, backfill }: RecordedFact): HistoryEvent {
   const plainly = backfill ? 'Found by a backfill and recorded as a match.' : 'Recorded as a match.';
-  const why = suppressedReason === 'thread_once' ? 'its thread had a match that day' : 'it was over the daily cap';
+  const why = suppressedReason === 'thread_once' ? 'its thread already had a match that day' : 'daily cap reached';
   return {
     event: 'recorded',
     at: createdAt,

@@ -46,10 +46,14 @@ const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 function refuseMalformed(query: string): void {
   if (query.length > MAX_QUERY_LENGTH) {
-    throw new QueryFault(MAX_QUERY_LENGTH, `a query has at most ${MAX_QUERY_LENGTH.toLocaleString('en')} characters`);
+    throw new QueryFault(
+      MAX_QUERY_LENGTH,
+      `a query can have at most ${MAX_QUERY_LENGTH.toLocaleString('en')} characters`,
+    );
   }
   const unstorable = query.search(UNSTORABLE);
-  if (unstorable !== -1) throw new QueryFault(unstorable, 'this is a NUL or half of a surrogate pair');
+  if (unstorable !== -1)
+    throw new QueryFault(unstorable, 'remove this character: it is NUL or half of a surrogate pair');
 }
 
 /** The position of the field, or of the longest part of its name that has one. */
@@ -63,8 +67,7 @@ function findPosition(positions: ReadonlyMap<string, number>, field: string): nu
 
 type OperatorToken = Token & { kind: 'operator' };
 
-const MIXED =
-  'AND and OR are mixed: put parentheses around the terms with OR between them, like (this OR that) AND such';
+const MIXED = 'AND and OR are mixed: put parentheses around the terms that OR joins, like (this OR that) AND such';
 
 /**
  * Reads the parts of one query in their order. Between operands (terms and groups) stands either OR everywhere or AND
@@ -92,7 +95,10 @@ class QueryParser {
     for (let token = this.#reader.next(); token.kind !== 'end'; token = this.#reader.next()) this.#addPart(token);
     if (this.#operator !== undefined) {
       const { position, written } = this.#operator;
-      throw new QueryFault(position, `there is no term after "${written}"; the word itself needs quotes`);
+      throw new QueryFault(
+        position,
+        `a term is missing after "${written}"; to search for the word itself, put it in quotes`,
+      );
     }
     if (this.#operands.length === 0) throw new QueryFault(this.#query.length, 'a rule needs at least one keyword');
     this.#addOperandsToRule();
@@ -111,7 +117,7 @@ class QueryParser {
         this.#addOperand({ ...token, terms: [token], word: token.term.text });
         break;
       case 'close':
-        throw new QueryFault(token.position, 'there is no open parenthesis to close');
+        throw new QueryFault(token.position, 'there is no opening parenthesis for this one');
       case 'exclusion':
         this.#endAlternatives(token.position);
         this.#rule.addExclusion(token.text, token.position);
@@ -125,10 +131,13 @@ class QueryParser {
   #addOperator(token: OperatorToken): void {
     const { position, written } = token;
     if (this.#operator !== undefined) {
-      throw new QueryFault(position, `"${written}" follows "${this.#operator.written}"; write one of them`);
+      throw new QueryFault(position, `"${written}" follows "${this.#operator.written}"; remove one of them`);
     }
     if (this.#last === undefined) {
-      throw new QueryFault(position, `there is no term before "${written}"; the word itself needs quotes`);
+      throw new QueryFault(
+        position,
+        `a term is missing before "${written}"; to search for the word itself, put it in quotes`,
+      );
     }
     if (written === 'OR' && this.#last === 'other') throw new QueryFault(position, NO_ALTERNATIVE);
     this.#operator = token;
@@ -166,7 +175,7 @@ class QueryParser {
 }
 
 const NO_ALTERNATIVE =
-  'OR can only join terms: excluded terms and filters (sub:, author:, …) apply to the whole rule; leave out the OR';
+  'OR can only join terms; excluded terms and filters (sub:, author:, …) apply to the whole rule: remove the OR';
 
 interface Operand {
   terms: TermToken[];
@@ -176,7 +185,7 @@ interface Operand {
   position: number;
 }
 
-const ONLY_TERMS = 'parentheses hold only terms with OR between them';
+const ONLY_TERMS = 'parentheses can only contain terms joined by OR';
 
 /**
  * Reads what follows an opening parenthesis, up to the closing one.
@@ -198,16 +207,19 @@ function readGroup(reader: QueryReader, { in: texts, position }: Token & { kind:
 /** `title:(a OR b)` is `title:a OR title:b`. */
 function limitedTo(texts: readonly SearchedText[] | undefined, token: TermToken): TermToken {
   if (texts === undefined) return token;
-  if (token.hasField) throw new QueryFault(token.position, 'the parentheses have a field already');
+  if (token.hasField) throw new QueryFault(token.position, 'the parentheses already have a field');
   return { ...token, term: { ...token.term, in: texts }, hasField: true };
 }
 
 function wrongTerm(token: Token, open: number, isFirst: boolean): QueryFault {
   if (token.kind === 'end') return new QueryFault(open, 'this parenthesis is not closed');
-  if (token.kind === 'close' && isFirst) return new QueryFault(open, 'there is nothing in the parentheses');
-  if (token.kind === 'close') return new QueryFault(token.position, 'there is no term after "OR"');
+  if (token.kind === 'close' && isFirst) return new QueryFault(open, 'the parentheses are empty');
+  if (token.kind === 'close') return new QueryFault(token.position, 'a term is missing after "OR"');
   if (token.kind === 'operator') {
-    return new QueryFault(token.position, `there is no term before "${token.written}"; the word itself needs quotes`);
+    return new QueryFault(
+      token.position,
+      `a term is missing before "${token.written}"; to search for the word itself, put it in quotes`,
+    );
   }
   return wrongPart(token);
 }
@@ -219,7 +231,7 @@ function wrongOperator(token: Token, open: number): QueryFault {
 }
 
 function wrongPart(token: Token): QueryFault {
-  if (token.kind === 'operator') return new QueryFault(token.position, `${ONLY_TERMS}; "AND" stands between them`);
+  if (token.kind === 'operator') return new QueryFault(token.position, `${ONLY_TERMS}; put "AND" between parentheses`);
   if (token.kind === 'open') return new QueryFault(token.position, `${ONLY_TERMS}, no further parentheses`);
   return new QueryFault(token.position, `${ONLY_TERMS}; this applies to the whole rule, so write it outside`);
 }
@@ -232,10 +244,10 @@ function wrongPart(token: Token): QueryFault {
 function missingOperator(position: number, text = ''): QueryFault {
   const word = text.toLowerCase();
   if (word === 'and' || word === 'or' || word === 'not') {
-    const message = `write "${word.toUpperCase()}" in capitals, or quotes around the phrase that has this word`;
+    const message = `write "${word.toUpperCase()}" in capitals, or put quotes around the phrase that contains this word`;
     return new QueryFault(position, message);
   }
-  return new QueryFault(position, 'write OR or AND before this, or quotes around a phrase of several words');
+  return new QueryFault(position, 'write OR or AND before this, or put quotes around the phrase');
 }
 
 type Kind = 'post' | 'comment';
@@ -331,19 +343,19 @@ class WrittenRule {
 
   #addText({ text, position }: FilterValue): void {
     const name = text.toLowerCase();
-    if (!isText(name)) throw new QueryFault(position, `"in:" takes ${TEXTS.join(', ')}`);
+    if (!isText(name)) throw new QueryFault(position, `"in:" accepts ${TEXTS.join(', ')}`);
     this.#add('match_in', this.#lists.match_in, name, position);
   }
 
   #addKind({ text, isExcluded, position }: FilterValue): void {
     const kind = text.toLowerCase();
-    if (kind !== 'post' && kind !== 'comment') throw new QueryFault(position, '"is:" takes post, comment');
+    if (kind !== 'post' && kind !== 'comment') throw new QueryFault(position, '"is:" accepts post, comment');
     (isExcluded ? this.#kinds.excluded : this.#kinds.wanted).add(kind);
   }
 
   #setNsfw({ text, position }: FilterValue): void {
     const value = text.toLowerCase();
-    if (value !== 'yes' && value !== 'no') throw new QueryFault(position, '"nsfw:" takes yes, no');
+    if (value !== 'yes' && value !== 'no') throw new QueryFault(position, '"nsfw:" accepts yes, no');
     if (this.#nsfw !== undefined && this.#nsfw !== value) {
       throw new QueryFault(position, `this contradicts "nsfw:${this.#nsfw}" before it`);
     }
@@ -351,7 +363,7 @@ class WrittenRule {
   }
 
   #setOnce({ text, position }: FilterValue): void {
-    if (text.toLowerCase() !== 'thread') throw new QueryFault(position, '"once:" takes thread');
+    if (text.toLowerCase() !== 'thread') throw new QueryFault(position, '"once:" accepts thread');
     this.#threadOnce = true;
   }
 }

@@ -44,8 +44,8 @@ const CURLY_QUOTED = /[“”„]([^“”]*)[“”]/y;
 const QUOTE = /["“”„]/;
 
 const EXCLUDED_WITH_FIELD =
-  'an excluded term counts in all texts and cannot have a field; write the minus and the term';
-const TWO_SIGNS = 'one minus is enough; a term or name that begins with a minus needs quotes';
+  'an excluded term applies to all texts and cannot have a field; write only the minus and the term';
+const TWO_SIGNS = 'use one minus; put a term or name that begins with a minus in quotes';
 
 const OPERATORS = ['AND', 'OR', 'NOT'] as const;
 
@@ -93,7 +93,7 @@ export class QueryReader {
     if (sign === 'NOT') this.#match(SPACE);
     const start = this.#at;
     const next = this.#query.charAt(start);
-    if (/^[\s)]?$/.test(next)) throw new QueryFault(position, `"${sign}" must stand before a term`);
+    if (/^[\s)]?$/.test(next)) throw new QueryFault(position, `"${sign}" must be followed by a term`);
     if (next === '(') {
       throw new QueryFault(start, 'a group cannot be excluded; exclude its terms one by one, like -this -"and that"');
     }
@@ -104,7 +104,10 @@ export class QueryReader {
     const { text, prefix, caseSensitive } = this.#readTerm(sign);
     if (prefix === true || caseSensitive === true) {
       const condition = prefix === true ? 'an asterisk' : 'a "="';
-      throw new QueryFault(start, `an excluded term cannot have ${condition}; in quotes it is searched as written`);
+      throw new QueryFault(
+        start,
+        `an excluded term cannot have ${condition}; to search for it literally, put it in quotes`,
+      );
     }
     this.#endPart();
     return { kind: 'exclusion', text, position };
@@ -153,7 +156,7 @@ export class QueryReader {
     const star = word.indexOf('*');
     if (star === -1) return { text: word, ...caseSensitive };
     if (star === 0 || star < word.length - 1) {
-      const message = 'an asterisk can only stand at the end of a word; in quotes it is searched as written';
+      const message = 'an asterisk can only be at the end of a word; to search for it literally, put it in quotes';
       throw new QueryFault(wordStart + star, message);
     }
     return { text: word.slice(0, -1), prefix: true, ...caseSensitive };
@@ -166,7 +169,7 @@ export class QueryReader {
       const hasMinus = this.#match(MINUS) !== undefined;
       if (hasMinus && isExcluded) throw new QueryFault(start, TWO_SIGNS);
       if (values[0] !== undefined && values[0].isExcluded !== (isExcluded || hasMinus)) {
-        throw new QueryFault(start, `"${name}:" needs a minus before all of its values or before none`);
+        throw new QueryFault(start, `put a minus before all values of "${name}:" or before none`);
       }
       const text = this.#readQuoted() ?? this.#match(WORD);
       if (text === undefined) throw this.#missing(values.length === 0 ? `${name}:` : ',');
@@ -190,11 +193,11 @@ export class QueryReader {
     const next = this.#query.charAt(this.#at);
     if (next === ',' || next === ';') return this.#separator(next);
     const isSpaced = /\s/.test(next);
-    return new QueryFault(this.#at, `something must follow "${before}"${isSpaced ? ' directly, without a space' : ''}`);
+    return new QueryFault(this.#at, `a value must follow "${before}"${isSpaced ? ' directly, without a space' : ''}`);
   }
 
   #separator(written: string): QueryFault {
-    const message = `"${written}" joins nothing: write OR between terms; in quotes it is searched as written`;
+    const message = `"${written}" cannot be used here: write OR between terms; to search for it literally, put it in quotes`;
     return new QueryFault(this.#at, message);
   }
 
@@ -203,7 +206,7 @@ export class QueryReader {
     const next = this.#query.charAt(this.#at);
     if (/^[\s)]?$/.test(next)) return;
     if (next === ',' || next === ';') throw this.#separator(next);
-    throw new QueryFault(this.#at, 'a space is missing; in quotes everything is searched as written, \\" is a quote');
+    throw new QueryFault(this.#at, 'a space is missing here; to include a quote in a quoted term, write \\"');
   }
 
   #take(character: string): boolean {
@@ -308,5 +311,5 @@ function unknownField(written: string): string {
   const meant = ELSEWHERE[name] ?? FIELD_NAMES.find((known) => isOneEditAway(name, known));
   const hint =
     meant === undefined ? `the fields are ${FIELD_NAMES.slice(0, -1).join(', ')}` : `did you mean "${meant}:"`;
-  return `"${written.slice(0, 30)}:" is not a field: ${hint}; a term with a colon needs quotes around it`;
+  return `"${written.slice(0, 30)}:" is not a field: ${hint}; put a term that contains a colon in quotes`;
 }

@@ -83,13 +83,13 @@ const rounded = (lift: number): number => Math.round(lift * 10) / 10;
 
 function asExclude(word: Measured): Suggestion {
   const { value, matches, matches_compared: compared, lift } = word;
-  const message = `${matches} of ${compared} matches contain “${value}”, ${lift} times its share of everything. Exclude it if they are not meant.`;
+  const message = `${matches} of ${compared} matches contain “${value}”, ${lift} times its usual share. Exclude it if you do not want them.`;
   return { kind: 'exclude', ...word, message };
 }
 
 function asKeyword(word: Measured): Suggestion {
   const { value, matches, matches_compared: compared, lift } = word;
-  const message = `${matches} of ${compared} matches contain “${value}”, ${lift} times its share of everything. It may find more of the subject.`;
+  const message = `${matches} of ${compared} matches contain “${value}”, ${lift} times its usual share. Adding it may find more on the subject.`;
   return { kind: 'keyword', ...word, message };
 }
 
@@ -117,7 +117,7 @@ function variants(compared: ComparedTexts, known: ReadonlySet<string>): Suggesti
       stream: count,
       stream_compared: stream.texts,
       lift: null,
-      message: `“${word}” is “${keyword}” ${how}: in ${count} of ${stream.texts} items of everything.`,
+      message: `“${word}” is “${keyword}” ${how}. It is in ${count} of ${stream.texts} sampled items.`,
     }));
 }
 
@@ -138,7 +138,7 @@ function subreddits({ rule, subreddits: counts, total, stream }: ComparedTexts):
         stream: inStream,
         stream_compared: stream.texts,
         lift: rounded(count / total / ((inStream + 1) / (stream.texts + 1))),
-        message: `${count} of ${total} matches are in r/${value}. Watch it alone, or leave it out.`,
+        message: `${count} of ${total} matches are in r/${value}. Watch only this community, or leave it out.`,
       };
     });
 }
@@ -203,12 +203,12 @@ export function variantsOf(keyword: string, occurring: readonly (readonly [strin
 }
 
 function difference(words: readonly string[], joined: string, word: string, count: number): string | undefined {
-  if (words.length > 1) return word === joined ? 'in one word' : undefined;
+  if (words.length > 1) return word === joined ? 'as one word' : undefined;
   if (word === joined) return undefined;
   if (pluralsOf(joined).includes(word)) return 'in the plural';
   if (pluralsOf(word).includes(joined)) return 'in the singular';
   const isMisspelt = joined.length >= SHORTEST_MISSPELT && count >= LEAST_MISSPELT && isOneEditAway(joined, word);
-  return isMisspelt ? 'with one letter other' : undefined;
+  return isMisspelt ? 'with one letter changed' : undefined;
 }
 
 function pluralsOf(word: string): string[] {

@@ -109,7 +109,7 @@ test('items of unknown shape are kept once each, do not stop the others, and sta
 
   const replay = await deadLetters('replay', '--topic', 'forum.comments');
   expect(replay.lines).toEqual([{ topic: 'forum.comments', replayed: 1, set_aside_again: 1, remaining: 0 }]);
-  expect(replay.err).toContain(`${comment} is set aside again: data.body: `);
+  expect(replay.err).toContain(`${comment} was set aside again: data.body: `);
   expect((await deadLetters('list')).lines.map(({ key }) => key)).toEqual([oddPost, comment]);
   expect(items.some(({ thing_id: name }) => name === comment || name === oddPost)).toBe(false);
 });

@@ -52,7 +52,7 @@ test('a start refuses a partition count that differs from the declared one, and 
   await ensureTopics(kafka, { prefix, embedded: true, topics: [topicOf('counted', 2)] });
   const start = ensureTopics(kafka, { prefix, embedded: true, topics: [topicOf('counted', 3), topicOf('new', 1)] });
   await expect(start).rejects.toThrow(TopicsDiffer);
-  await expect(start).rejects.toThrow(`${prefix}counted has 2, this version declares 3`);
+  await expect(start).rejects.toThrow(`${prefix}counted has 2, but this version needs 3`);
   const cluster = topicOf('counted', 2, { partitions: { cluster: 12, embedded: 2 } });
   await expect(ensureTopics(kafka, { prefix, embedded: false, topics: [cluster] })).rejects.toThrow('declares 12');
 });

@@ -134,11 +134,13 @@ test('a connection that is lost before the first file is an outage as well', asy
 test('databases of versions before 1.0.0 are refused', async () => {
   await db.pool.query('CREATE TABLE schema_migrations (id serial PRIMARY KEY, name varchar(255), run_on timestamp)');
   await db.pool.query(`INSERT INTO schema_migrations (name, run_on) VALUES ('0001_initial', now())`);
-  await expect(migratePostgres(db.url, silentLogger())).rejects.toThrow('of a version before 1.0.0');
+  await expect(migratePostgres(db.url, silentLogger())).rejects.toThrow('from a version before 1.0.0');
   const archive = await createTestArchive(db.pool);
   const values = [{ name: '0001_initial.sql' }];
   await archive.client.insert({ table: 'schema_migrations', values, format: 'JSONEachRow' });
-  await expect(migrateClickhouse(archive.client, db.pool, silentLogger())).rejects.toThrow('of a version before 1.0.0');
+  await expect(migrateClickhouse(archive.client, db.pool, silentLogger())).rejects.toThrow(
+    'from a version before 1.0.0',
+  );
   await archive.drop();
 });
 

@@ -58,7 +58,7 @@ test.each([
 test.each([
   ['rust OR\ntilte:hiring', 8, /^query: "tilte:" is not a field: .*\ntilte:hiring\n\^$/],
   ['"a\0"', 2, /^query: this is a NUL/],
-  ['x'.repeat(60_000), 50_000, /^query: a query has at most 50,000 characters/],
+  ['x'.repeat(60_000), 50_000, /^query: a query can have at most 50,000 characters/],
 ])('%j is refused at %i', async (query, position, message) => {
   const { status, body } = await parse({ query });
   expect([status, body]).toMatchObject([400, { error: { code: 'invalid_request', position } }]);

@@ -129,7 +129,7 @@ test.each([
   expect(await storedOf(monitorId)).toHaveLength(1);
 });
 
-test('suppresses matches over the daily cap until the UTC day changes', async () => {
+test('suppresses matches daily cap reached until the UTC day changes', async () => {
   const monitorId = await newMonitor({ webhookUrl: 'https://example.com/' });
   const some = someOf(monitorId);
   const started = Date.now();

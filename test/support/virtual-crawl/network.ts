@@ -127,7 +127,7 @@ export class Network {
       const error = new UpstreamError('broken', 'the connection to the forum failed', { retryable: true });
       this.answerAt(sentAt + roundTripMs, { headers: {}, error }, done);
     } else if (fault?.kind === 'stuck') {
-      const error = new UpstreamError('timeout', 'the forum did not answer in time');
+      const error = new UpstreamError('timeout', 'the forum did not respond in time');
       this.answerAt(sentAt + DEADLINE_MS, { headers: {}, error }, done);
     } else {
       this.queue.at(sentAt + roundTripMs / 2, (now) => {

@@ -76,10 +76,10 @@ test('crawling pauses while a disk is almost full, which is logged once, and goe
   await set('own', 1_000);
   await watch.stop();
   expect(lines).toEqual([
-    'the disk of /data_dir is almost full: crawling pauses until it has room',
-    'the disk of /data_dir has room again',
+    'the disk of /data_dir is almost full: crawling is paused until there is space',
+    'the disk of /data_dir has space again',
     'the disk of /clickhouse is almost full',
-    'the disk of /clickhouse has room again',
+    'the disk of /clickhouse has space again',
   ]);
 });
 
@@ -90,7 +90,9 @@ test('a reserve is kept, released when the disk is full, and kept again when the
   expect(existsSync(reservePath)).toBe(true);
   await set('shared', 10);
   expect(existsSync(reservePath)).toBe(false);
-  expect(lines.at(-1)).toBe('the disk of /data_dir is full: the reserve is released, for reads and pages');
+  expect(lines.at(-1)).toBe(
+    'the disk of /data_dir is full: the reserve is released so that reads and pages keep working',
+  );
   await set('shared', 340);
   expect(existsSync(reservePath)).toBe(false);
   await set('shared', 1_000);

@@ -29,14 +29,14 @@ describe('settings of connections to Kafka', () => {
     const tls = { caFile: '/nowhere/ca.pem', certificateFile: undefined, keyFile: undefined };
     expect(() => tlsOptions({ mechanism: 'plain', tls })).toThrow('/nowhere/ca.pem');
     expect(() => securityOf({ KAFKA_TLS: '1', KAFKA_TLS_CA_FILE: '/nowhere/ca.pem' })).toThrow(
-      'KAFKA_TLS_CA_FILE: must name a PEM file that can be read',
+      'KAFKA_TLS_CA_FILE: must be the path of a readable PEM file',
     );
   });
 
   test.each([
     [{ KAFKA_TLS: '1', KAFKA_TLS_CERT_FILE: PEM }, 'KAFKA_TLS_KEY_FILE: must be set together with KAFKA_TLS_CERT_FILE'],
     [{ KAFKA_TLS: '1', KAFKA_TLS_KEY_FILE: PEM }, 'KAFKA_TLS_CERT_FILE: must be set together with KAFKA_TLS_KEY_FILE'],
-    [{ KAFKA_TLS_CA_FILE: PEM }, 'KAFKA_TLS: must be 1 where files for TLS are named'],
+    [{ KAFKA_TLS_CA_FILE: PEM }, 'KAFKA_TLS: must be 1 when TLS files are set'],
   ])('%j is refused', (env, message) => {
     expect(() => loadConfig(env)).toThrow(ConfigError);
     expect(() => loadConfig(env)).toThrow(message);

@@ -18,7 +18,7 @@ describe('parseBrokers', () => {
   test.each([[['a']], [['u@a:1']], [['u:p@']], [['http://a:1']], [['u:p@a:1', 'u:q@b:2']]])(
     'refuses %j without telling it',
     (list) => {
-      expect(() => parseBrokers(list)).toThrow(/^(A Kafka broker is|All Kafka brokers take)/);
+      expect(() => parseBrokers(list)).toThrow(/^(A Kafka broker is|All Kafka brokers must)/);
     },
   );
 });

@@ -58,9 +58,9 @@ describe('checkTopic', () => {
   });
 
   test.each([
-    [1, 3, 'with 1 of 3 replicas that 3 brokers'],
-    [2, 5, 'with 2 of 3 replicas that 5 brokers'],
-    [1, 2, 'with 1 of 2 replicas that 2 brokers'],
+    [1, 3, 'with only 1 replicas, but 3 brokers allow 3'],
+    [2, 5, 'with only 2 replicas, but 5 brokers allow 3'],
+    [1, 2, 'with only 1 replicas, but 2 brokers allow 2'],
     [1, 1, undefined],
   ])('%i copies among %i brokers are warned of where none are required: %s', (replicas, brokers, said) => {
     const faults = checkTopic(WANTED!, created(replicas), { ...FREE, brokers });

@@ -34,7 +34,7 @@ describe('rule 21: terms', () => {
     ['one character', ['go', ' x '], ['keywords[1]']],
     ['one character of two code units', ['𠮷', '🇺'], ['keywords[0]', 'keywords[1]']],
     ['far too long', ['go', '🦀'.repeat(101), 'x'.repeat(1e6)], ['keywords[1]', 'keywords[2]']],
-    ['nothing to search for', ['""', '“ ”', '__', '&nbsp;'], [0, 1, 2, 3].map((k) => `keywords[${k}]`)],
+    ['nothing to match', ['""', '“ ”', '__', '&nbsp;'], [0, 1, 2, 3].map((k) => `keywords[${k}]`)],
     ['only invisible', ['\u200e\u2063', '\u3164\u3164', '\u034f\u180e'], [0, 1, 2].map((k) => `keywords[${k}]`)],
     ['too many', Array.from({ length: 21 }, () => 'rust'), ['keywords']],
     ['no term', [], ['keywords']],

@@ -54,11 +54,11 @@ describe('loadConfig', () => {
       [{ STRIPE_WEBHOOK_SECRET: 'whsec_hunter2' }, /STRIPE_SECRET_KEY: must be set together/],
       [
         { STRIPE_SECRET_KEY: 'sk_live_hunter2', STRIPE_WEBHOOK_SECRET: 'whsec_1', FORUM_SIMULATED: 'payments' },
-        /FORUM_SIMULATED: must not have payments beside a live STRIPE_SECRET_KEY/,
+        /FORUM_SIMULATED: must not have payments together with a live STRIPE_SECRET_KEY/,
       ],
       [
         { STRIPE_SECRET_KEY: 'rk_live_hunter2', STRIPE_WEBHOOK_SECRET: 'whsec_1', WEBHOOK_ALLOW_PRIVATE: '1' },
-        /WEBHOOK_ALLOW_PRIVATE: must not be 1 beside a live STRIPE_SECRET_KEY/,
+        /WEBHOOK_ALLOW_PRIVATE: must not be 1 together with a live STRIPE_SECRET_KEY/,
       ],
     ];
     for (const [env, message] of faulty) {
@@ -71,6 +71,6 @@ describe('loadConfig', () => {
     const key = 'hunter2'.repeat(5);
     expect(() => loadConfig({ SECRET_KEY_PREVIOUS: key })).toThrow(/SECRET_KEY: must be set together/);
     expect(() => loadConfig({ SECRET_KEY_PREVIOUS: key })).not.toThrow(/hunter2/);
-    expect(() => loadConfig({ SECRET_KEY: key, SECRET_KEY_PREVIOUS: key })).toThrow(/SECRET_KEY_PREVIOUS: must be/);
+    expect(() => loadConfig({ SECRET_KEY: key, SECRET_KEY_PREVIOUS: key })).toThrow(/SECRET_KEY_PREVIOUS: must differ/);
   });
 });

@@ -25,7 +25,7 @@ test('an outage is told when it begins, once a minute, and when it ends, however
   outage.recovered();
   outage.recovered();
   expect(lines).toEqual([
-    'warn kafka 0 1 an engine is unavailable; the work is retried until it is back',
+    'warn kafka 0 1 an engine is unavailable; the work will be retried until it is back',
     'warn kafka 60 601 the engine is still unavailable',
     'info undefined 100 1000 the work resumes',
   ]);
@@ -42,9 +42,7 @@ test('a healthy Postgres without a free connection is not called unavailable', (
   outage.failed(full);
   time.now = 60_000;
   outage.failed(full);
-  const message = expect.stringMatching(
-    /^Postgres is up but has no free connection: raise its max_connections/,
-  ) as string;
+  const message = expect.stringMatching(/^Postgres is up but has no free connection: raise max_connections/) as string;
   expect(told).toEqual([
     ['postgres', message],
     ['postgres', message],

@@ -30,8 +30,8 @@ test.each([
   expect(fitsWebhookKind(new URL(url), chosen)).toBe(fits);
 });
 
-const DISCORD_FAULT = 'must not end in /slack or /github: there Discord takes messages of those services only';
-const SLACK_FAULT = 'must be an incoming webhook of Slack (/services/…): a workflow takes only its own variables';
+const DISCORD_FAULT = 'must not end in /slack or /github: those Discord URLs accept only messages from those services';
+const SLACK_FAULT = 'must be a Slack incoming webhook (/services/…): a workflow accepts only its own variables';
 
 test.each([
   ['https://example.com/x', false, undefined],
@@ -44,8 +44,8 @@ test.each([
   ['https:\\\\example.com', false, 'must be an https:// URL'],
   [' https://example.com', false, 'must be an https:// URL'],
   ['https://exa\nmple.com', false, 'must be an https:// URL'],
-  ['https://user@example.com', false, 'must not hold a user name or a password'],
-  ['https://:pw@example.com', false, 'must not hold a user name or a password'],
+  ['https://user@example.com', false, 'must not contain a user name or a password'],
+  ['https://:pw@example.com', false, 'must not contain a user name or a password'],
   [`https://example.com/${'x'.repeat(2_048)}`, false, 'must have at most 2048 characters'],
   ['https://discord.com/api/webhooks/1/x', false, undefined],
   ['https://discord.com/api/webhooks/1/slack', false, undefined],

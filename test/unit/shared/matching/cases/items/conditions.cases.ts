@@ -200,7 +200,7 @@ export const CONDITIONS_CASES: readonly ItemCase[] = [
   required('not in the title', [[{ text: 'job', in: ['title'] }]], post('Rust', 'job'), false),
   required('match_in limits groups', [['job']], post('Rust', 'job'), false, { matchIn: ['title'] }),
   required('an excluded term', [JOBS], comment('rust job, no go'), false, { exclude: ['go'] }),
-  required('a group with nothing to search for', [JOBS, ['""']], comment('rust job'), false),
+  required('a group with nothing to match', [JOBS, ['""']], comment('rust job'), false),
   required('a group without terms', [[]], comment('rust'), false),
   {
     rule: '25 hits of a group are not named',
