@@ -139,7 +139,7 @@ export function createDnsLookup(servers?: readonly string[]): AddressLookup {
       (answer) => answer.status === 'rejected' && NO_SUCH_NAME.has(errorCode(answer.reason) ?? ''),
     );
     if (!isDenied && !(await nameServersAnswer())) {
-      throw new LocalFault('name_servers_away', `no name server answers; the lookup of ${hostname} failed`);
+      throw new LocalFault('name_servers_away', `no name server responds; the lookup of ${hostname} failed`);
     }
     throw new Error(`${hostname} does not resolve`);
   };

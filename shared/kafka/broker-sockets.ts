@@ -51,7 +51,7 @@ export class BrokerSockets {
     socket.setKeepAlive(true, 60_000);
     // Until it is open, each request that kafkajs writes waits by a listener of Node's, which would warn of eleven.
     socket.setMaxListeners(0);
-    if (this.hung(broker, REFUSED_MS) && broker !== this.seeds()[0]) fail(socket, 'ECONNREFUSED', 'hung lately');
+    if (this.hung(broker, REFUSED_MS) && broker !== this.seeds()[0]) fail(socket, 'ECONNREFUSED', 'hung recently');
     const open = this.open.get(broker) ?? new Set();
     this.open.set(broker, open.add(socket));
     socket.on('close', () => open.delete(socket));

@@ -183,7 +183,7 @@ export function grantRoutes(deps: AccountDeps): Route[] {
       tag: 'Account',
       summary: 'List connected apps',
       description:
-        'The apps that were allowed to use the account through the tool server, newest first, at most 1,000. An app that was connected twice appears twice.',
+        'The apps that can use the account through the tool server, newest first, at most 1,000. An app that was connected twice appears twice.',
       responses: [ok('The grants.', accountGrantList)],
       handle: (request) => listGrants(deps, request),
     }),

@@ -213,7 +213,7 @@ export class ForumSource {
         count: faults.length,
         faults: faults.slice(0, LOGGED_FAULTS).map(({ path: at, message }) => ({ path: at, message })),
       },
-      'items of the forum cannot be read and are left out',
+      'items of the forum cannot be read and are omitted',
     );
   }
 

@@ -113,7 +113,11 @@ export async function notifyOfWrongCodes(
   checked: { outcome: string; lastTryOf?: string },
 ): Promise<void> {
   if (checked.lastTryOf === undefined) return;
-  await sendSecurityMail(deps, wrongCodesMail(checked.lastTryOf, deps.appUrl), 'wrong codes were tried for a mailbox');
+  await sendSecurityMail(
+    deps,
+    wrongCodesMail(checked.lastTryOf, deps.appUrl),
+    'wrong codes were entered for a mailbox',
+  );
 }
 
 /** All million codes are equally likely. */

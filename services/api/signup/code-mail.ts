@@ -23,7 +23,7 @@ export const SIGN_IN: CodePurpose = {
   name: 'signin',
   limits: 'signin',
   subject: 'Your sign-in code',
-  use: (host) => `It signs you in to the page that asks whether an app can use your account at ${host},`,
+  use: (host) => `It signs you in so that you can allow an app to use your account at ${host},`,
 };
 export const DASHBOARD_SIGN_IN: CodePurpose = {
   name: 'dashboard',

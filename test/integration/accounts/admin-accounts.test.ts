@@ -69,7 +69,7 @@ describe('credits', () => {
     ]);
     expect(await done(`account show --account ${id}`)).toMatchObject([{ plan: 'free', credits: 100 }]);
     expect((await admin('account refund --reference invoice-7')).err).toContain('no pack with the reference invoice-7');
-    expect((await admin(`account pack --account ${id} --pack 9 --reference invoice-7`)).err).toContain('used before');
+    expect((await admin(`account pack --account ${id} --pack 9 --reference invoice-7`)).err).toContain('already used');
   });
 
   test('the check of all ledgers: quiet when they are right, exit code 1 with the account when one is not', async () => {

@@ -207,7 +207,7 @@ test('deliveries retry --failed queues the failed ones of all monitors, or of an
 });
 
 test.each([
-  ['monitor show --monitor mon_000000000000', 'there is no monitor mon_000000000000'],
+  ['monitor show --monitor mon_000000000000', 'no monitor mon_000000000000'],
   ['deliveries retry --failed', '--since is required with --failed'],
   ['deliveries retry --email a@example.com', '--email and --account need --failed.'],
 ])('refuses %s', async (args, message) => {

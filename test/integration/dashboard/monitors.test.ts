@@ -74,7 +74,7 @@ describe('the list and a monitor', () => {
     expect(isEscaped(page)).toBe(true);
     expect(page.html).toContain('Iron &amp; <mark>rust</mark>');
     const second = await bench.person.get(`/monitors/${id}/matches/${matchId(id, 2)}`);
-    expect(second.html).toContain('It was kept but not sent: its thread already had a match that day.');
+    expect(second.html).toContain('It was stored but not sent: its thread already had a match that day.');
     await bench.api.call(bench.owner.apiKey, 'PATCH', `/v1/monitors/${id}`, {
       keywords: ['go'],
       subreddits: ['elsewhere'],

@@ -91,7 +91,7 @@ test('sent twice creates and charges once', async () => {
 test.each<[Record<string, string>, RegExp]>([
   [{ name: '' }, /id="name-problem"/],
   [{ keywords: 'x\nrust' }, /id="keywords-problem" role="alert">“x” must have 2 to 100 characters/],
-  [{ require: 'a1 OR b1\nsub:rust' }, /id="require-problem" role="alert">“sub:rust” parentheses hold only/],
+  [{ require: 'a1 OR b1\nsub:rust' }, /id="require-problem" role="alert">“sub:rust” parentheses can only contain/],
   [{ webhook_url: 'ftp://x' }, /id="webhook_url-problem"/],
 ])('says what is wrong with %j beside the field, and keeps what was typed', async (wrong, problem) => {
   const typed = { ...FORM, exclude: HOSTILE, ...wrong };

@@ -63,7 +63,7 @@ test('one mail an account at the full hour names each match of its monitors once
   expect(listed()).toHaveLength(5);
   expect(listed().sort()).toEqual(expected.sort());
   const mail = smtp.mailTo(account.email);
-  expect(mail.headers.get('subject')).toEqual(['5 new matches of 2 monitors']);
+  expect(mail.headers.get('subject')).toEqual(['5 new matches in 2 monitors']);
   expect(mail.headers.get('list-unsubscribe')).toEqual([`<${DASHBOARD_URL}/dashboard/monitors>`]);
   expect(mail.text).toContain(`\n${DASHBOARD_URL}/dashboard/monitors/${first}\n`);
   expect(Buffer.from(mail.html, 'latin1').toString()).toContain('“Metal &amp; &lt;b&gt;co” (hourly): 3 new matches.');
@@ -72,7 +72,7 @@ test('one mail an account at the full hour names each match of its monitors once
   const later = await recordMatches(db.pool, second, 1);
   expect(await runAll('10 hours')).toBe(1);
   expect(listed(1).sort()).toEqual([...ofDay, ...later].sort());
-  expect(smtp.received[1]!.headers.get('subject')).toEqual(['2 new matches of 2 monitors']);
+  expect(smtp.received[1]!.headers.get('subject')).toEqual(['2 new matches in 2 monitors']);
   expect((await biller.metrics.digestsMade.get()).values.map(({ labels, value }) => [labels.to, value])).toEqual([
     ['mail', 4],
     // Of both hourly ones after an hour without matches, and of the first one after the ten hours.

@@ -54,7 +54,7 @@ test('a start refuses a partition count that differs from the declared one, and 
   await expect(start).rejects.toThrow(TopicsDiffer);
   await expect(start).rejects.toThrow(`${prefix}counted has 2, but this version needs 3`);
   const cluster = topicOf('counted', 2, { partitions: { cluster: 12, embedded: 2 } });
-  await expect(ensureTopics(kafka, { prefix, embedded: false, topics: [cluster] })).rejects.toThrow('declares 12');
+  await expect(ensureTopics(kafka, { prefix, embedded: false, topics: [cluster] })).rejects.toThrow('needs 12');
 });
 
 test('lag counts from the committed offset, or from the oldest record without one; groups can be deleted', async () => {

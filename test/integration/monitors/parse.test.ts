@@ -57,7 +57,7 @@ test.each([
 
 test.each([
   ['rust OR\ntilte:hiring', 8, /^query: "tilte:" is not a field: .*\ntilte:hiring\n\^$/],
-  ['"a\0"', 2, /^query: this is a NUL/],
+  ['"a\0"', 2, /^query: remove this character: it is NUL/],
   ['x'.repeat(60_000), 50_000, /^query: a query can have at most 50,000 characters/],
 ])('%j is refused at %i', async (query, position, message) => {
   const { status, body } = await parse({ query });

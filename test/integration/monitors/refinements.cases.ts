@@ -38,7 +38,7 @@ export const REFUSED: readonly (readonly [given: Record<string, unknown>, messag
   [{ terms: [{ text: 'ok' }, { text: 'x' }] }, 'terms[1].text: must have 2 to 100 characters'],
   [{ terms: [{ text: '""__' }] }, 'terms[0].text: contains nothing to match'],
   [{ terms: [{ text: 'a\0b' }] }, 'terms[0].text: must not contain NUL'],
-  [{ terms: [{ text: 'ru', prefix: true }] }, 'terms[0].text: must be one word with at least 3 letters'],
+  [{ terms: [{ text: 'ru', prefix: true }] }, 'terms[0].text: must be one word of at least 3 letters'],
   [{ terms: [{ text: 'rust', in: ['text'] }] }, 'terms[0].in[0]: must be title or body or post_title'],
   [{ terms: terms(21) }, 'terms: must have at most 20 terms'],
   [{ keywords: words(20), terms: [{ text: 'rust' }] }, 'terms: must have at most 20 terms together with keywords'],

@@ -98,7 +98,7 @@ describe('failing webhooks', () => {
     expect(await runAll()).toEqual([]);
     await setFailures(db, id, 10);
     expect(await runAll()).toEqual(['A webhook is failing']);
-    expect(read(email)).toContain('“test” 10 failures in a row; the last time hooks.example.net answered 503.');
+    expect(read(email)).toContain('“test” 10 failures in a row; the last time hooks.example.net responded with 503.');
     expect(smtp.mailTo(email).text).toContain(`\n${DASHBOARD_URL}/dashboard/monitors/${id}\n`);
     await setFailures(db, id, 50);
     expect(await runAll('2 hours')).toEqual([]);

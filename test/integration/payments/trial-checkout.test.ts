@@ -82,7 +82,7 @@ test('a price that differs from the table of packs is refused before anybody pay
     pack,
     returnUrls: () => ({ bought: SHOP, cancelled: SHOP }),
   };
-  await expect(startCheckout(deps, wanted)).rejects.toThrow('asks for 1 usd instead of 1000 usd');
+  await expect(startCheckout(deps, wanted)).rejects.toThrow('costs 1 usd instead of 1000 usd');
 });
 
 const mayContinue = () => Promise.resolve(true);

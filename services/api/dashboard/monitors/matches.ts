@@ -194,7 +194,7 @@ function summaryOfMatch(match: MonitorMatch, { matched, filters }: ItemExplanati
   const isMuted = filters.some(({ filter, passed }) => filter === 'muted' && !passed);
   return html`<p>
       Recorded ${time(match.created_at)} because of <strong>${match.matched_terms.join(', ')}</strong>.
-      ${match.suppressed && html`It was kept but not sent: ${suppressedInWords(match)}.`}
+      ${match.suppressed && html`It was stored but not sent: ${suppressedInWords(match)}.`}
     </p>
     ${isMuted && notice('', 'It is muted now: nothing more from this source is recorded.')}
     ${matched === false && !isMuted && notice('', 'The current rule would not match it: the rule has changed since.')}`;
@@ -248,9 +248,9 @@ const FILTERS: Readonly<Record<FilterName, readonly [passed: string, failed: str
   kind: ['Its type is watched.', 'Its type is not watched.'],
   nsfw: ['It is not NSFW, or the rule includes NSFW.', 'It is NSFW, and the rule does not include NSFW.'],
   subreddit: ['Its community is watched.', 'Its community is not watched.'],
-  subreddit_excluded: ['Its community is not left out.', 'Its community is left out.'],
+  subreddit_excluded: ['Its community is not excluded.', 'Its community is excluded.'],
   author: ['Its author is watched.', 'Its author is not watched.'],
-  author_excluded: ['Its author is not left out.', 'Its author is left out.'],
+  author_excluded: ['Its author is not excluded.', 'Its author is excluded.'],
   language: ['Its language is watched.', 'Its language is not watched, or could not be determined.'],
   muted: ['No mute applies to it.', 'It is muted.'],
 };

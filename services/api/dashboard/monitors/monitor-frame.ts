@@ -99,7 +99,7 @@ const ERRORS: Readonly<Record<string, string>> = {
   redirect: 'redirects are not followed',
   http_status: 'expected 2xx',
   local: 'something went wrong on our side',
-  secret_unreadable: 'its secret cannot be read any more; create a new one',
+  secret_unreadable: 'its secret can no longer be read; create a new one',
 };
 
 /** An answer of a receiver: "It answered 500: its answer is not a 2xx". @param status 0: no answer */
