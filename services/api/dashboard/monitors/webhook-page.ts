@@ -218,7 +218,7 @@ function attemptsTable(request: PageRequest, items: readonly DeliveryLogEntry[])
       ${state !== 'pending' && postButton(request, { action, label: 'Send again', fields: { match_ids: match } })}`,
     ];
   });
-  return table('Attempts, newest match first', ['Started', 'Match', 'Attempt', 'Outcome', 'Answer', 'Next'], rows);
+  return table('Attempts, newest match first', ['Started', 'Match', 'Attempt', 'Outcome', 'Response', 'Next'], rows);
 }
 
 async function resend(request: PageRequest): Promise<PageResponse> {
@@ -268,7 +268,7 @@ function eventsTable(request: PageRequest, { items, after }: EventLogPage): Html
   });
   const older = after !== null && new URLSearchParams({ [EVENTS_AFTER]: after }).toString();
   const page = request.path(`/monitors/${request.id}/deliveries`);
-  return html`${table('Digests and spikes', ['Created', 'What', 'Outcome', 'Attempts', 'Last answer'], rows)}
+  return html`${table('Digests and spikes', ['Created', 'What', 'Outcome', 'Attempts', 'Last response'], rows)}
   ${older !== false && html`<p><a href="${page}?${older}#events">Older digests and spikes</a></p>`}`;
 }
 
