@@ -14,7 +14,7 @@ npm run --silent backup -- --restore FOLDER
   --to FOLDER        copies the embedded PostgreSQL of the installation that runs on DATA_DIR into a new folder
   --restore FOLDER   puts such a copy into DATA_DIR, which must be empty; then npm start goes on from there
 
-What the copy holds and what a restoration loses: deploy/backup/README.md. For servers of your own: the same file.`;
+What the copy holds and what a restoration loses: docs/operate/backup.md. For servers of your own: the same file.`;
 
 const OPTIONS = {
   to: { type: 'string' },

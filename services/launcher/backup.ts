@@ -49,7 +49,7 @@ export async function backUp({ dataDir }: Pick<Config, 'dataDir'>, folder: strin
     );
   }
   if (!endpoints.embedded.includes('postgres')) {
-    throw new StartFault('PostgreSQL is a server of your own: see deploy/backup/README.md for pg_dump and restoring.');
+    throw new StartFault('PostgreSQL is a server of your own: see docs/operate/backup.md for pg_dump and restoring.');
   }
   if (existsSync(folder) && readdirSync(folder).length > 0) throw new StartFault(`${folder} is not empty.`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

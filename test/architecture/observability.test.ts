@@ -31,7 +31,7 @@ describe('alerts', () => {
   test('each has a section of the runbook, and each section an alert', () => {
     expect([...readRunbook().keys()].sort()).toEqual(alerts.map(({ alert }) => alert).sort());
     for (const { alert, annotations } of alerts)
-      expect(annotations.runbook_url).toBe(`deploy/runbook/README.md#${alert.toLowerCase()}`);
+      expect(annotations.runbook_url).toBe(`docs/operate/runbook.md#${alert.toLowerCase()}`);
   });
 
   test('each fires in a test of Prometheus', () => {

@@ -134,7 +134,10 @@ describe('keys', () => {
       [['account', 'monitors:write'], 'monitors:write'],
     ] as const) {
       const more = await api.call(weak, 'POST', '/v1/account/keys', { name: 'more', scopes });
-      expect([more.status, messageOf(more.body)]).toEqual([403, `scopes: this key does not have ${lacking}, so it cannot grant that.`]);
+      expect([more.status, messageOf(more.body)]).toEqual([
+        403,
+        `scopes: this key does not have ${lacking}, so it cannot grant that.`,
+      ]);
     }
     // The stored answer holds the key.
     const repeated = (key: string) =>

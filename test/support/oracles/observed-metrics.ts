@@ -46,7 +46,7 @@ export function readDashboards(): Dashboard[] {
 
 /** The sections of the runbook, each by its title. */
 export function readRunbook(): Map<string, string> {
-  const sections = read('runbook/README.md').split(/^## /m).slice(1);
+  const sections = read('../docs/operate/runbook.md').split(/^## /m).slice(1);
   return new Map(
     sections.map((section) => {
       const end = section.indexOf('\n');
