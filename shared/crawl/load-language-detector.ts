@@ -10,7 +10,7 @@ const FEWEST_LETTERS = 10;
 const LOWEST_SCORE = 0.55;
 /**
  * How much more weight than the next language the best one must have, as a share of its own, for Latin texts of fewer
- * letters than `below`. The README has the measurement.
+ * letters than `below`. README.md says how exact it is.
  */
 const LATIN_LEADS = [
   { below: 20, lead: 0.25 },

@@ -37,7 +37,7 @@ const IS_NUMBER = /^\p{N}+$/u;
 /**
  * Proposes words and communities for a rule, each with the counts that speak for it; no model decides. The lift of a
  * word is its share of the matches, divided by its share of the stream; one text with the word is added to the stream,
- * so that a word that the sample lacks has a finite lift. README.md has the conditions.
+ * so that a word that the sample lacks has a finite lift. `../README.md` has the conditions.
  */
 export function suggest(compared: ComparedTexts): Suggestion[] {
   const { matches, stream } = compared;
