@@ -9,7 +9,7 @@ export const SERVICES_MAIN = join(import.meta.dirname, '..', 'services-main.ts')
 export const NODE_ARGUMENTS = [
   COLLECTABLE,
   // Node's own code in huge pages, where the system allows it: 24 MB more, for an eighth less processor time of a
-  // replay (PROFILES.md).
+  // replay (docs/design/benchmarks.md).
   '--use-largepages=silent',
   // Megabytes per semi-space of the young generation. By default they grow to 32, without making the matcher faster.
   '--max-semi-space-size=16',
