@@ -4,7 +4,8 @@ import { TopicsDiffer } from '../shared/kafka/topic-admin.ts';
 import { ConfigError, loadConfig } from '../shared/runtime/config.ts';
 import type { Config } from '../shared/runtime/config.ts';
 import { Lifecycle, releaseMemory } from '../shared/runtime/lifecycle.ts';
-import { createLogger, prettyLines } from '../shared/runtime/logger.ts';
+import { createLogger } from '../shared/runtime/logger.ts';
+import { logFormatOf, prettyLog } from '../shared/runtime/pretty-log.ts';
 import { runServices } from './run-services.ts';
 import { chooseServices } from './service-names.ts';
 
@@ -19,8 +20,10 @@ function loadConfigOrExit(): Config {
 }
 
 const config = loadConfigOrExit();
-const destination = config.logFormat === 'pretty' ? prettyLines((text) => process.stdout.write(text)) : undefined;
-const logger = createLogger(config.logLevel, destination);
+const isPretty = logFormatOf(config.logFormat, process.stdout) === 'pretty';
+// The services keep running after the terminal was closed.
+if (isPretty) process.stdout.on('error', () => undefined);
+const logger = createLogger(config.logLevel, isPretty ? prettyLog(process.stdout) : undefined);
 const lifecycle = new Lifecycle(logger);
 
 // An unexpected error ends the process: all state in memory can be rebuilt from Kafka and Postgres.

@@ -11,7 +11,6 @@ const PROGRAMS: readonly { nodeArguments: readonly string[]; entries: readonly s
     nodeArguments: [COLLECTABLE],
     entries: [
       'services/main.ts',
-      'services/launcher/launch.ts',
       'services/simulator/main.ts',
       'services/launcher/engines/clickhouse/clickhouse-main.ts',
     ],
@@ -29,8 +28,8 @@ const PROGRAMS: readonly { nodeArguments: readonly string[]; entries: readonly s
 ];
 
 /**
- * Compiles the sources of all processes of `npm start`, by default into the folder that `services/main.ts` names. A
- * process that finds them there does not load Node's type stripper (15 to 40 MB). Nothing depends on this.
+ * Compiles the sources of all processes of `npm start`, by default into the folder that `start.mjs` names. A process
+ * that finds them there does not load Node's type stripper (15 to 40 MB). Nothing depends on this.
  */
 export function compileSources(folder = fileURLToPath(new URL('node_modules/.cache/compiled', root))): void {
   for (const { nodeArguments, entries } of PROGRAMS) {

@@ -62,18 +62,21 @@ export async function fullStart(options: StartDeps): Promise<void> {
 
 async function runInstallation(options: StartDeps, markStopping: () => void): Promise<void> {
   const { config, env, signal, output } = options;
-  const { progress } = output;
+  const { progress, note, step } = output;
   const began = performance.now();
   const files = pidFiles(config.dataDir);
   removeEndpoints(config.dataDir);
+  step('stopping what an earlier start has left running');
   await Promise.all([
     endOrphan(files.services, 'SIGTERM', 10_000 + config.http.drainMs),
     endOrphan(files.simulator, 'SIGTERM', 5_000),
   ]);
-  const metricsPort = await claimPorts(config.http, progress);
+  const metricsPort = await claimPorts(config.http, note);
+  step('asking the named servers');
   await checkNamedServers(options);
   const embedded = enginesToEmbed(config);
-  const engines = await startEngines({ dataDir: config.dataDir, env, engines: embedded, progress, signal });
+  if (embedded.length > 0) step(`starting ${inWords(embedded)}`);
+  const engines = await startEngines({ dataDir: config.dataDir, env, engines: embedded, progress, note, signal });
   const { promise: broken, reject: giveUp } = Promise.withResolvers<never>();
   // The supervisor may give up before the promise is awaited.
   broken.catch(() => undefined);
@@ -85,6 +88,7 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
   });
   for (const name of embedded) superviseEngine(supervisor, engines, name, config.dataDir);
   try {
+    if (!config.upstream.clients) step('starting the simulated forum');
     const simulator = config.upstream.clients ? undefined : await superviseSimulator(supervisor, options, engines);
     const parts = {
       ...engineUrls(config, engines.urls),
@@ -96,7 +100,13 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
     const ready = createReadyHandler(began, options, (addresses) => ({ pid: process.pid, ...addresses, ...parts }));
     const externalCause = () => fullDisk([config.dataDir]);
     const own = servicesEnvironment(config, parts);
-    const childEnv = { ...env, DATA_DIR: config.dataDir, ...own, METRICS_PORT: String(metricsPort) };
+    const childEnv = {
+      ...env,
+      ...(output.isPretty ? { LOG_LEVEL: env['LOG_LEVEL'] || 'warn' } : {}),
+      DATA_DIR: config.dataDir,
+      ...own,
+      METRICS_PORT: String(metricsPort),
+    };
     const start = () => {
       const onFault = (message: string) => {
         // A later start meets a setting that has worked: what changed may change back.
@@ -106,7 +116,7 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
       const { drainMs } = config.http;
       return startServices({ env: childEnv, pidFile: files.services, drainMs, onReady: ready.announce, onFault });
     };
-    progress('starting the services');
+    step('starting the services');
     supervisor.supervise({ name: 'services', kind: 'services', process: await start(), start, externalCause });
     await untilAborted(broken, signal);
     progress('stopping');
@@ -127,6 +137,12 @@ function enginesToEmbed(config: Config): EngineName[] {
   if (config.postgresUrl === undefined) names.push('postgres');
   if (config.clickhouseUrl === undefined) names.push('clickhouse');
   return names;
+}
+
+const ENGINE_NAMES: Record<EngineName, string> = { kafka: 'Kafka', postgres: 'PostgreSQL', clickhouse: 'ClickHouse' };
+
+function inWords(engines: readonly EngineName[]): string {
+  return new Intl.ListFormat('en-GB').format(engines.map((name) => ENGINE_NAMES[name]));
 }
 
 function superviseEngine(supervisor: Supervisor, engines: RunningEngines, name: EngineName, dataDir: string): void {
@@ -177,7 +193,10 @@ function createReadyHandler(
     const demoKeyFile = join(config.dataDir, 'demo-key');
     const seconds = (performance.now() - began) / 1000;
     if (!hasAnnounced)
-      output.ready({ baseUrl, dashboardUrl, demoKeyFile: existsSync(demoKeyFile) ? demoKeyFile : undefined, seconds });
+      output.ready({
+        ...{ baseUrl, dashboardUrl, metricsUrl: addresses.metrics, dataDir: config.dataDir, seconds },
+        demoKeyFile: existsSync(demoKeyFile) ? demoKeyFile : undefined,
+      });
     if (!hasAnnounced) releaseMemory();
     hasAnnounced = true;
   };

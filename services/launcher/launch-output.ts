@@ -1,12 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { createLogger } from '../../shared/runtime/logger.ts';
+import { hasColors, logFormatOf } from '../../shared/runtime/pretty-log.ts';
+import type { LogFormat, LogTarget } from '../../shared/runtime/pretty-log.ts';
 
 export interface LaunchOutput {
+  /** What the start does now. People read it where that takes longer than a second; a log does not have it. */
+  step: (line: string) => void;
   progress: (line: string) => void;
+  /** Only a log has it. */
+  note: (line: string) => void;
   warn: (line: string) => void;
   ready: (installation: ReadyInstallation) => void;
+  /** Whether people read it, who want to know of the services only what is wrong. */
+  isPretty: boolean;
 }
 
 export interface ReadyInstallation {
@@ -14,37 +22,58 @@ export interface ReadyInstallation {
   baseUrl: string;
   /** The address of the dashboard, without /dashboard. */
   dashboardUrl: string;
+  metricsUrl: string;
+  dataDir: string;
   /** Absolute path of the demo account's key; undefined without such an account. */
   demoKeyFile: string | undefined;
   seconds: number;
 }
 
 export interface LaunchOutputDeps {
-  format: 'pretty' | 'json';
-  /** LOG_LEVEL. It does not apply to people, nor to the line that says where the API is. */
+  format: LogFormat | undefined;
+  /** LOG_LEVEL. It does not apply to text for people, nor to the line that says where the API is. */
   level: string;
-  out: (text: string) => void;
+  out: LogTarget;
   err: (text: string) => void;
 }
 
-/** Plain text for people; otherwise JSON lines, which name only the file of the demo account's key. */
+/** Text for people, with the demo account's key in a terminal; or JSON lines, which name only the file of the key. */
 export function createLaunchOutput({ format, level, out, err }: LaunchOutputDeps): LaunchOutput {
-  return format === 'pretty' ? textOutput(out, err) : logOutput(level, out);
+  return logFormatOf(format, out) === 'pretty' ? prettyOutput(out, err) : logOutput(level, out);
 }
 
-function textOutput(out: LaunchOutputDeps['out'], err: LaunchOutputDeps['err']): LaunchOutput {
+const LONG_MS = 1_000;
+
+function prettyOutput(out: LogTarget, err: LaunchOutputDeps['err']): LaunchOutput {
+  const colors = hasColors(out);
+  const paint: Paint = (style, text) => (colors ? styleText(style, text, { validateStream: false }) : text);
+  let timer: NodeJS.Timeout | undefined;
+  const progress = (line: string) => void out.write(`${paint('dim', line.charAt(0).toUpperCase() + line.slice(1))}\n`);
   return {
-    progress: (line) => out(`${line}\n`),
-    warn: (line) => err(`WARNING: ${line}\n`),
-    ready: (installation) => out(`${banner(installation)}\n`),
+    step: (line) => {
+      clearTimeout(timer);
+      timer = setTimeout(progress, LONG_MS, line).unref();
+    },
+    progress,
+    note: () => undefined,
+    warn: (line) => err(`${paint('yellow', 'WARNING:')} ${line}\n`),
+    ready: (installation) => {
+      clearTimeout(timer);
+      out.write(banner(installation, out.isTTY === true, paint));
+    },
+    isPretty: true,
   };
 }
 
-function logOutput(level: string, out: LaunchOutputDeps['out']): LaunchOutput {
+function logOutput(level: string, out: LogTarget): LaunchOutput {
   const part = { part: 'launcher' };
-  const logger = createLogger(level, { write: out }).child(part);
+  const destination = { write: (line: string) => void out.write(line) };
+  const logger = createLogger(level, destination).child(part);
+  const info = (line: string) => logger.info(line);
   return {
-    progress: (line) => logger.info(line),
+    step: () => undefined,
+    progress: info,
+    note: info,
     warn: (line) => logger.warn(line),
     ready: ({ baseUrl, dashboardUrl, demoKeyFile, seconds }) => {
       const facts = {
@@ -54,8 +83,9 @@ function logOutput(level: string, out: LaunchOutputDeps['out']): LaunchOutput {
         ...(demoKeyFile === undefined ? {} : { demo_key_file: demoKeyFile }),
         seconds: Math.round(seconds * 10) / 10,
       };
-      createLogger('info', { write: out }).child(part).info(facts, 'the forum monitor is ready');
+      createLogger('info', destination).child(part).info(facts, 'the forum monitor is ready');
     },
+    isPretty: false,
   };
 }
 
@@ -67,44 +97,61 @@ function readDemoKey(file: string): string | undefined {
   }
 }
 
-/** The path as a person would type it. */
-function fromHere(file: string): string {
-  const path = relative(process.cwd(), file);
-  return path.startsWith('..') ? file : path;
-}
+type Paint = (style: 'bold' | 'dim' | 'yellow' | 'cyan', text: string) => string;
 
-/** The addresses, the key, and what to do next. */
-function banner({ baseUrl, dashboardUrl, demoKeyFile, seconds }: ReadyInstallation): string {
-  const demoKey = demoKeyFile === undefined ? undefined : readDemoKey(demoKeyFile);
-  const facts = [
-    ['API', `${baseUrl}/v1`],
-    ['Documentation', `${baseUrl}/docs`],
-    ['Dashboard', `${dashboardUrl}/dashboard`],
-    ...(demoKey === undefined ? [] : [['Demo key', demoKey]]),
-  ] as const;
-  const [makeKey, email] =
-    demoKeyFile === undefined || demoKey === undefined
-      ? [['npm run --silent admin -- account create --email you@example.com', 'KEY=…'], 'you@example.com']
-      : [[`KEY=$(cat ${fromHere(demoKeyFile)})`], 'demo@localhost'];
-  const next = [
-    ...makeKey,
-    [
-      `curl -s -X POST ${baseUrl}/v1/monitors -H "Authorization: Bearer $KEY"`,
-      `  -H 'Content-Type: application/json' -d '{"name": "espresso", "keywords": ["espresso"]}'`,
-    ].join(' \\\n'),
-    `npm run --silent admin -- account sign-in-link --email ${email}`,
-  ];
+/** @param showsKey false where others may keep what is written */
+function banner(installation: ReadyInstallation, showsKey: boolean, paint: Paint): string {
+  const { baseUrl, dashboardUrl, metricsUrl, demoKeyFile, seconds } = installation;
+  const demoKey = demoKeyFile === undefined ? undefined : showsKey ? readDemoKey(demoKeyFile) : `in ${demoKeyFile}`;
+  const row = (name: string, value: string) => `  ${paint('dim', name.padEnd(10))} ${value}`;
   return [
     '',
-    styleText('bold', `Forum monitor is ready (${seconds.toFixed(1)} s).`),
+    `${paint('bold', 'The forum monitor is ready')} ${paint('dim', `(${seconds.toFixed(1)} s). Ctrl-C stops it.`)}`,
     '',
-    ...facts.map(([name, fact]) => `  ${name.padEnd(13)}  ${fact}`),
+    row('API', `${baseUrl}/v1`),
+    row('Docs', `${baseUrl}/docs`),
+    row('Dashboard', `${dashboardUrl}/dashboard`),
+    row('Metrics', `${metricsUrl}/metrics`),
+    ...(demoKey === undefined ? [] : [row('Demo key', demoKey)]),
     '',
-    'Next, in a second terminal: create a monitor, then open the link to watch its matches arrive.',
+    'Next, in a second terminal in this folder:',
+    ...nextCommands(installation).flatMap(([purpose, command]) => [
+      '',
+      `  ${paint('dim', `# ${purpose}`)}`,
+      ...command.map((line) => `  ${paint('cyan', line)}`),
+    ]),
     '',
-    ...next.map((command) => command.replaceAll(/^/gm, '  ')),
-    '',
-    'Ctrl-C stops everything. The next start continues with the same data.',
     '',
   ].join('\n');
+}
+
+const RULE = '{"name": "espresso", "keywords": ["espresso"]}';
+
+function nextCommands({ baseUrl, demoKeyFile, dataDir }: ReadyInstallation): [purpose: string, command: string[]][] {
+  const isUsual = dataDir === resolve('.data');
+  const admin = `${isUsual ? '' : `DATA_DIR=${quoted(dataDir)} `}npm run --silent admin --`;
+  const key =
+    demoKeyFile === undefined ? 'YOUR_KEY' : `$(cat ${quoted(isUsual ? relative('', demoKeyFile) : demoKeyFile)})`;
+  const header = `-H "Authorization: Bearer ${key}"`;
+  const create = [
+    `curl -s -X POST ${baseUrl}/v1/monitors \\`,
+    `  ${header} -H 'Content-Type: application/json' \\`,
+    `  -d '${RULE}'`,
+  ];
+  if (demoKeyFile === undefined) {
+    return [
+      ['Open an account', [`${admin} account create --email you@example.com`]],
+      ['Watch for words', create],
+      ['Search the forum', [`curl -s '${baseUrl}/v1/forum/search?q=coffee&limit=3' ${header}`]],
+    ];
+  }
+  return [
+    ['Watch for words', create],
+    ['See the matches in the dashboard: open the link', [`${admin} account sign-in-link --email demo@localhost`]],
+    ['Search the forum', [`curl -s '${baseUrl}/v1/forum/search?q=coffee&limit=3' ${header}`]],
+  ];
+}
+
+function quoted(path: string): string {
+  return /^[\w./@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

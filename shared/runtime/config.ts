@@ -23,21 +23,29 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   );
   const parsed = ENVIRONMENT.safeParse(given);
   if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => faultText(String(issue.path[0]), issue.message, given));
+    const faults = parsed.error.issues.map(({ path, message }) => {
+      const name = String(path[0]);
+      return `  ${name}: ${message}${quotation(name, given[name])}`;
+    });
     throw new ConfigError(`The environment has ${faults.length === 1 ? 'a fault' : 'faults'}:\n${faults.join('\n')}`);
   }
   return toConfig(parsed.data);
 }
 
-/** Settings whose names say that their values are secrets or addresses, which may hold one. */
-const MAY_BE_SECRET = /SECRET|TOKEN|KEY|CLIENTS|URL|BROKERS|PROXY/;
-const QUOTED_LENGTH = 60;
+/** Variables that hold secrets, or URLs with a password. */
+const SECRET = new Set([
+  ...['SECRET_KEY', 'SECRET_KEY_PREVIOUS', 'UPSTREAM_CLIENTS', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'],
+  ...['DATABASE_URL', 'CLICKHOUSE_URL', 'KAFKA_BROKERS', 'KAFKA_JARS_URL', 'SMTP_URL', 'WEBHOOK_EGRESS_PROXY'],
+]);
+/** What may be a secret in a variable that it does not belong to: something with user and password, or a key. */
+const LOOKS_SECRET = /@|[a-z]{2,5}_\w*[a-z0-9]{16}|(sk|rk)_(test|live)|whsec_|^[\w+/=-]{32,}$/i;
+const MOST_QUOTED = 60;
 
-function faultText(name: string, message: string, given: Record<string, string | undefined>): string {
-  const value = given[name];
-  if (value === undefined || MAY_BE_SECRET.test(name)) return `  ${name}: ${message}`;
-  const quoted = JSON.stringify(value.length > QUOTED_LENGTH ? `${value.slice(0, QUOTED_LENGTH)}…` : value);
-  return `  ${name}: ${message}, not ${quoted}`;
+/** The rejected value, shortened; nothing where it may be a secret. */
+function quotation(name: string, value: string | undefined): string {
+  if (value === undefined || SECRET.has(name) || (name !== 'MAIL_FROM' && LOOKS_SECRET.test(value))) return '';
+  const short = value.length > MOST_QUOTED ? `${value.slice(0, MOST_QUOTED)}…` : value;
+  return ` (it is ${JSON.stringify(short)})`;
 }
 
 function toConfig(e: z.infer<typeof ENVIRONMENT>) {
@@ -129,9 +137,9 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>) {
     payments: paymentsOf(e),
     /** Set by the parent process for its children. */
     hasSimulatedForum: e.FORUM_SIMULATED.includes('forum'),
-    /** People at a terminal see what goes wrong; programs get the rest too. */
-    logLevel: e.LOG_LEVEL ?? (e.LOG_FORMAT === 'pretty' ? 'warn' : 'info'),
+    /** undefined: by whether the output is a terminal. */
     logFormat: e.LOG_FORMAT,
+    logLevel: e.LOG_LEVEL,
   };
 }
 

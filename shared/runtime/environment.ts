@@ -258,15 +258,15 @@ export const VARIABLES = z.object({
     .describe('Codes an hour, for each purpose, for a /24 or /64; twice as many for a /56, four times for a /48.'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
-    .optional()
+    .default('info')
     .describe(
-      '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. By default `info`, and `warn` where LOG_FORMAT is `pretty`.',
+      '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Unset, `npm start` in a terminal shows only what is wrong.',
     ),
   LOG_FORMAT: z
-    .enum(['pretty', 'json'])
-    .default('json')
+    .enum(['pretty', 'json'], { message: 'must be pretty or json' })
+    .optional()
     .describe(
-      '`json`: a JSON object a line. `pretty`: for people. `npm start` in a terminal chooses `pretty` by itself.',
+      '`json`: a JSON object a line. `pretty`: for people. By default `pretty` in a terminal, and `json` elsewhere.',
     ),
   FORUM_EMBEDDED: list(z.enum(['kafka', 'postgres', 'clickhouse'])).default([]),
   FORUM_SIMULATED: list(z.enum(['forum', 'payments'])).default([]),

@@ -29,20 +29,20 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   invalid_signup_token: {
     when: 'the token is wrong or older than 10 minutes',
-    message: 'signup_token: is wrong, used or too old. Start over with POST /api/agent/signup.',
+    message: 'signup_token: is invalid, already used or expired. Start over with POST /api/agent/signup.',
   },
   invalid_recovery_token: {
     when: 'the token is wrong, used or older than 10 minutes',
-    message: 'recovery_token: is wrong, used or too old. Start over with POST /api/agent/recover.',
+    message: 'recovery_token: is invalid, already used or expired. Start over with POST /api/agent/recover.',
   },
-  invalid_code: { when: 'the code is wrong', message: 'code: wrong code, 2 tries left.' },
+  invalid_code: { when: 'the code is wrong', message: 'code: is wrong; 2 tries left.' },
   code_expired: {
     when: 'the code is older than 10 minutes',
     message: 'code: is older than 10 minutes. Start over with POST /api/agent/signup.',
   },
   too_many_attempts: {
     when: 'three wrong codes were sent',
-    message: 'code: was wrong three times. Start over with POST /api/agent/signup.',
+    message: 'code: three wrong codes were sent. Start over with POST /api/agent/signup.',
   },
   unauthorized: {
     when: 'the API key is missing, invalid or revoked',
@@ -54,15 +54,15 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   monitor_limit_reached: {
     when: 'the account has as many monitors as its plan allows',
-    message: 'The account has 1 of the 1 monitors it may have; delete one, or ask the operator for a larger pack.',
+    message: 'The account has 1 of the 1 monitors that its plan allows. Delete one, or buy a larger pack.',
   },
   insufficient_scope: {
     when: 'the key lacks the permission that the route requires',
     message: 'This key lacks the permission forum:read.',
   },
   account_frozen: {
-    when: 'the operator froze the account; nothing of it is deleted',
-    message: 'The account is frozen. Ask the operator of this service.',
+    when: 'the operator froze the account; its data is kept',
+    message: 'This account is frozen. Contact the operator of the service.',
   },
   forum_refused: {
     when: 'the forum does not show this to logged-out readers; the message says why (private, quarantined, for paying members)',
@@ -71,7 +71,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   not_found: { when: 'it does not exist', message: 'The forum has no such community.' },
   method_not_allowed: {
     when: 'the path does not support this method; `Allow` lists the methods it supports',
-    message: 'PUT is not possible here, only GET, HEAD.',
+    message: 'PUT is not allowed here. Use GET, HEAD.',
   },
   not_acceptable: {
     when: 'the `Accept` header allows no type that the route can send',
@@ -80,19 +80,19 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   account_exists: {
     when: 'the mailbox already has an account; no key is issued',
     message:
-      'This mailbox has an account already. POST /api/agent/recover with the address it was opened with gives a key to it.',
+      'This mailbox already has an account. To get a key, use POST /api/agent/recover with the address of that account.',
   },
   idempotency_conflict: {
     when: 'the `Idempotency-Key` was used with another body within 24 hours',
-    message: 'Idempotency-Key: was used with another body.',
+    message: 'Idempotency-Key: was already used with a different body in the last 24 hours. Use a new key.',
   },
   backfill_running: {
     when: 'a backfill of this monitor is running',
-    message: 'A backfill of this monitor is running; wait for its end.',
+    message: 'A backfill of this monitor is already running. Wait for it to finish, or cancel it.',
   },
   payload_too_large: {
     when: 'the body is larger than 128 KiB (of sign-up: 4 KiB)',
-    message: 'body: must have at most 128 KiB.',
+    message: 'body: must be at most 128 KiB.',
   },
   unsupported_media_type: {
     when: 'the body is not JSON, or its character set or compression is not supported',
@@ -105,46 +105,46 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   daily_limit_reached: {
     when: 'an account without a pack has used up its daily limit; it resets at 00:00 UTC',
-    message: 'The 100 requests of today are used up.',
+    message: 'You have used all 100 requests for today (UTC). Any credit pack removes this limit: ask the operator for one.',
     retryAfter: 18_000,
   },
   internal_error: {
-    when: 'something broke on our side; nothing was charged',
-    message: 'Something broke on our side (request 6b8f0c1e-3a52-4a0e-9f5d-0d6c1f3b7a90).',
+    when: 'something went wrong on our side; nothing was charged',
+    message: 'Something went wrong on our side (request 6b8f0c1e-3a52-4a0e-9f5d-0d6c1f3b7a90).',
   },
   email_failed: {
     when: 'the mail with the code could not be sent',
-    message: 'The code could not be mailed.',
+    message: 'The code could not be mailed. Try again later.',
     retryAfter: 60,
   },
   agent_signup_busy: {
     when: 'sign-up is paused for a while because of too many sign-ups',
-    message: 'Too many sign up now.',
+    message: 'Sign-up is busy. Try again later.',
     retryAfter: 600,
   },
-  agent_signup_disabled: { when: 'sign-up is disabled on this installation', message: 'Sign-up is off here.' },
+  agent_signup_disabled: { when: 'sign-up is disabled on this installation', message: 'Sign-up is disabled.' },
   service_unavailable: {
-    when: 'as many such requests as can be are under way; nothing was charged',
-    message: 'As many are under way as can be. Try again soon.',
+    when: 'too many of these requests are running; nothing was charged',
+    message: 'Too many of these are running. Try again shortly.',
     retryAfter: 5,
   },
   upstream_busy: {
-    when: 'the forum accepts no more calls for now, or the share for readers is used up',
-    message: 'The forum takes no more calls for now.',
+    when: 'the forum is not accepting more requests at the moment, or the share for readers is used up',
+    message: 'The forum is not accepting more requests at the moment. Try again shortly.',
     retryAfter: 1,
   },
   upstream_timeout: {
-    when: 'the forum did not answer in time',
-    message: 'The forum did not answer in time.',
+    when: 'the forum did not respond in time',
+    message: 'The forum did not respond in time. Try again shortly.',
     retryAfter: 5,
   },
-  upstream_error: { when: 'the forum could not be read', message: 'The forum could not be read.', retryAfter: 5 },
+  upstream_error: { when: 'the forum could not be read', message: 'The forum could not be read. Try again shortly.', retryAfter: 5 },
 };
 
 /** Of internal_error with OUTAGE_STATUS. */
 const OUTAGE: ErrorText = {
-  when: 'a part of this service does not answer for the moment; nothing was charged',
-  message: 'The service cannot answer for the moment. Nothing was charged.',
+  when: 'a part of this service is temporarily unavailable; nothing was charged',
+  message: 'The service is temporarily unavailable. Nothing was charged.',
   retryAfter: 5,
 };
 

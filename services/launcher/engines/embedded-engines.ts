@@ -18,6 +18,7 @@ export interface StartEnginesOptions<Name extends EngineName> {
   env: NodeJS.ProcessEnv;
   engines?: readonly Name[];
   progress?: (line: string) => void;
+  note?: (line: string) => void;
   /** Java heap of the broker in MB; default 384. */
   kafkaHeapMb?: number;
   signal?: AbortSignal;
@@ -44,6 +45,7 @@ export async function startEngines<Name extends EngineName = EngineName>(
     dataDir: resolve(options.dataDir),
     env: options.env,
     progress: options.progress ?? (() => undefined),
+    note: options.note,
     signal: options.signal,
   };
   makeDataDir(context.dataDir);
@@ -55,7 +57,7 @@ export async function startEngines<Name extends EngineName = EngineName>(
   ].filter((engine) => wanted.has(engine.name));
   for (const engine of engines) await engine.prepare();
   await Promise.all(engines.map(({ pidFile, stopSignal }) => endOrphan(pidFile, stopSignal, 10_000)));
-  const ports = await reservePorts(context.dataDir, { progress: context.progress });
+  const ports = await reservePorts(context.dataDir, { note: (line) => context.note?.(line) });
   return running<Name>(context.dataDir, engines, ports, await startAll(context, engines, ports));
 }
 
@@ -69,7 +71,7 @@ async function startAll(
   const outcomes = await Promise.allSettled(
     engines.map(async (engine) => {
       processes.set(engine.name, await engine.start(ports));
-      context.progress(`${engine.name} is ready (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+      context.note?.(`${engine.name} is ready (${((performance.now() - started) / 1000).toFixed(1)} s)`);
     }),
   );
   const failures = outcomes

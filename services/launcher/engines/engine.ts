@@ -20,6 +20,8 @@ export interface EngineContext {
   /** The environment that child processes get, and in which java, mvn and the cache folder are looked up. */
   env: NodeJS.ProcessEnv;
   progress: (line: string) => void;
+  /** What only a log needs to have. */
+  note?: ((line: string) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 

@@ -18,13 +18,13 @@ const FIRST_PORT = 20_000;
 const LAST_PORT = 32_000;
 
 export interface PortOptions {
-  progress: (line: string) => void;
+  note: (line: string) => void;
   random?: (from: number, to: number) => number;
 }
 
 /**
  * Reserves a free loopback port for each part, whether it runs or not. They are chosen once and stored in
- * DATA_DIR/ports.json. A stored port that another program uses is replaced, with a progress message. Call it after
+ * DATA_DIR/ports.json. A stored port that another program uses is replaced, which is noted. Call it after
  * orphans have been ended, because they may still use our ports.
  */
 export async function reservePorts(dataDir: string, options: PortOptions): Promise<Record<PortName, number>> {
@@ -38,7 +38,7 @@ export async function reservePorts(dataDir: string, options: PortOptions): Promi
     let port = random(FIRST_PORT, LAST_PORT);
     while (Object.values(ports).includes(port) || !(await portIsFree(port))) port = random(FIRST_PORT, LAST_PORT);
     if (before !== undefined)
-      options.progress(`port ${before} is in use by another program; ${name} moves to port ${port}`);
+      options.note(`port ${before} is in use by another program; ${name} moves to port ${port}`);
     ports[name] = port;
   }
   writeFileSync(`${path}.new`, `${JSON.stringify(ports)}\n`, { mode: 0o600 });
@@ -79,14 +79,14 @@ type Addresses = Pick<Config['http'], 'host' | 'port' | 'metricsHost' | 'metrics
  * @returns the port for the metrics; 0 for any free port
  * @throws StartFault that names the setting
  */
-export async function claimPorts(http: Addresses, progress: (line: string) => void): Promise<number> {
+export async function claimPorts(http: Addresses, note: (line: string) => void): Promise<number> {
   await mustListen(http.host, http.port, 'HOST', 'PORT');
   if (http.metricsPort !== undefined) return claimMetricsPort(http);
   const isFree =
     http.port !== DEFAULT_METRICS_PORT && (await listenFault(DEFAULT_METRICS_PORT, http.metricsHost)) === undefined;
   if (isFree) return DEFAULT_METRICS_PORT;
   await claimMetricsPort(http);
-  progress(`port ${DEFAULT_METRICS_PORT} is in use; the metrics use a free port (set METRICS_PORT to choose one)`);
+  note(`port ${DEFAULT_METRICS_PORT} is in use; the metrics use a free port (set METRICS_PORT to choose one)`);
   return 0;
 }
 

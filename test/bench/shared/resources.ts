@@ -151,7 +151,7 @@ function kindOf({ command }: Process): string {
   if (command.includes('simulator')) return 'simulator';
   if (command.includes('clickhouse')) return 'clickhouse';
   if (command.startsWith('npm ')) return 'npm';
-  return command.includes('services/main.ts') ? 'parent' : 'others';
+  return /services\/(main\.ts|start\.mjs)/.test(command) ? 'parent' : 'others';
 }
 
 /** Megabytes, open handles, seconds of processor time; undefined when the process has ended. */

@@ -47,7 +47,7 @@ export async function startKafkaCluster(
   });
   const ports: Record<PortName, number>[] = [];
   for (const { dataDir, progress } of contexts) {
-    ports.push(await reservePorts(dataDir, { progress, random: pickPort }));
+    ports.push(await reservePorts(dataDir, { note: progress, random: pickPort }));
   }
   const voters = ports.map((each, index) => `${index + 1}@127.0.0.1:${each['kafka-controller']}`).join(',');
   const nodes: Node[] = contexts.map((each, index) => ({

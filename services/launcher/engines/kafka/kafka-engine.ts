@@ -80,7 +80,7 @@ async function format(
   context: EngineContext,
   { java, jars, paths, clusterId }: Pick<Run, 'java' | 'jars' | 'paths'> & { clusterId: string },
 ): Promise<void> {
-  context.progress("formatting Kafka's storage");
+  context.note?.("formatting Kafka's storage");
   rmSync(join(paths.home, 'data'), { recursive: true, force: true });
   const args = [...jvmArgs(64), ...shareArgs(jars), '-cp', jars.classPath, 'kafka.tools.StorageTool', 'format'];
   try {

@@ -67,7 +67,38 @@ describe('loadConfig', () => {
     }
   });
 
-  test('values are never repeated in the message: they may be secrets', () => {
+  test.each([
+    [{ PORT: '70000' }, 'PORT: must be a whole number from 0 to 65535 (it is "70000")'],
+    [{ LOG_FORMAT: 'fancy' }, 'LOG_FORMAT: must be pretty or json (it is "fancy")'],
+    [{ CRAWL_SOURCES: `post-ids,${'x.'.repeat(200)}` }, `(it is "post-ids,${'x.'.repeat(200).slice(0, 51)}…")`],
+    [{ HOST: 'two\nlines' }, '(it is "two\\nlines")'],
+  ])('a rejected value is quoted, shortened: %j', (env, quoted) => {
+    expect(() => loadConfig(env)).toThrow(quoted);
+  });
+
+  test.each([
+    { DATABASE_URL: 'mysql://u:hunter2@h/x' },
+    { CLICKHOUSE_URL: 'ftp://u:hunter2@h/x' },
+    { KAFKA_BROKERS: 'hunter2' },
+    { KAFKA_JARS_URL: 'hunter2' },
+    { SMTP_URL: 'hunter2' },
+    { WEBHOOK_EGRESS_PROXY: 'hunter2' },
+    { SECRET_KEY: 'hunter2' },
+    { SECRET_KEY_PREVIOUS: 'hunter2' },
+    { UPSTREAM_CLIENTS: 'hunter2' },
+    { STRIPE_SECRET_KEY: 'hunter2' },
+    { STRIPE_WEBHOOK_SECRET: 'hunter2' },
+    { BASE_URL: 'http://u:hunter2@h' },
+    { STRIPE_PRICE_9: 'sk_live_hunter2' },
+    { STRIPE_PRICE_29: 'whsec_hunter2' },
+    { HOST: `http://${'hunter2'}@h` },
+    { PORT: 'hunter2'.repeat(5) },
+  ])('what may be a secret is not quoted: %j', (env) => {
+    expect(() => loadConfig(env)).toThrow(Object.keys(env)[0]);
+    expect(() => loadConfig(env)).not.toThrow(/hunter2/);
+  });
+
+  test('a key that stands in the wrong place is not quoted either', () => {
     const key = 'hunter2'.repeat(5);
     expect(() => loadConfig({ SECRET_KEY_PREVIOUS: key })).toThrow(/SECRET_KEY: must be set together/);
     expect(() => loadConfig({ SECRET_KEY_PREVIOUS: key })).not.toThrow(/hunter2/);
