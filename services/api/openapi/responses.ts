@@ -105,7 +105,8 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   },
   daily_limit_reached: {
     when: 'an account without a pack has used up its daily limit; it resets at 00:00 UTC',
-    message: 'You have used all 100 requests for today (UTC). Any credit pack removes this limit: ask the operator for one.',
+    message:
+      'You have used all 100 requests for today (UTC). Any credit pack removes this limit: ask the operator for one.',
     retryAfter: 18_000,
   },
   internal_error: {
@@ -138,7 +139,11 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     message: 'The forum did not respond in time. Try again shortly.',
     retryAfter: 5,
   },
-  upstream_error: { when: 'the forum could not be read', message: 'The forum could not be read. Try again shortly.', retryAfter: 5 },
+  upstream_error: {
+    when: 'the forum could not be read',
+    message: 'The forum could not be read. Try again shortly.',
+    retryAfter: 5,
+  },
 };
 
 /** Of internal_error with OUTAGE_STATUS. */
