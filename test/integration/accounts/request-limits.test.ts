@@ -90,6 +90,7 @@ describe('with time frozen', () => {
     expect(error).toEqual({
       code: 'rate_limited',
       message: 'Too many requests: the limit is 1 a second.',
+      doc_url: 'http://localhost/docs/reference/errors#rate_limited',
       retryable: true,
       retry_after: 1,
     });
