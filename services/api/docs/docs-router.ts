@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Router, static as serveFolder } from 'express';
-import type { Response } from 'express';
 import { Marked, Renderer } from 'marked';
 import type { Tokens } from 'marked';
 import { html, trustedHtml } from '../../../shared/http/html.ts';
@@ -22,6 +21,7 @@ export interface DocsDeps {
 }
 
 const MOUNT = '/docs';
+const PATHS = [MOUNT, `${MOUNT}.md`, `${MOUNT}/*path`, '/llms.txt', '/llms-full.txt'];
 /** Everything comes from this origin, and there are no scripts. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -54,33 +54,35 @@ export function createDocsRouter(deps: DocsDeps): Router {
     response.set('Cache-Control', 'public, max-age=31536000, immutable').type('css').send(STYLE);
   });
   router.use(`${MOUNT}/screenshots`, serveFolder(SCREENSHOTS, { index: false, redirect: false, maxAge: '1h' }));
-  router.get(['/llms.txt', '/llms-full.txt'], ({ path }, response) => {
-    const text = path === '/llms.txt' ? documentation().list() : documentation().everything();
-    sendText(response, text, 'text/plain');
-  });
-  router.get([MOUNT, `${MOUNT}.md`, `${MOUNT}/*path`], ({ path }, response, next) => {
-    const slug = path.slice(MOUNT.length).replace(/^\//, '').replace(/\.md$/, '');
-    const found = documentation().find(slug);
-    if (found === undefined) next();
-    else if (path.endsWith('.md')) sendText(response, found.markdown);
-    else {
-      response.set({ 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Cache-Control': CACHE_CONTROL });
-      response.type('html').send(found.page());
+  router.get(PATHS, ({ path }, response, next) => {
+    const found = documentation().find(path);
+    if (found === undefined) {
+      next();
+      return;
     }
+    if (found.type === 'text/html') response.set('Content-Security-Policy', CONTENT_SECURITY_POLICY);
+    response.set('Cache-Control', CACHE_CONTROL).type(`${found.type}; charset=utf-8`).send(found.bytes);
   });
   const refuse = methodNotAllowed(['GET', 'HEAD']);
-  router.all([MOUNT, `${MOUNT}.md`, `${MOUNT}/*path`, '/llms.txt', '/llms-full.txt'], (request, response, next) => {
+  router.all(PATHS, (request, response, next) => {
     if (request.method === 'GET' || request.method === 'HEAD') next();
     else refuse(request, response, next);
   });
   return router;
 }
 
-function sendText(response: Response, text: string, type = 'text/markdown'): void {
-  response.set('Cache-Control', CACHE_CONTROL).type(`${type}; charset=utf-8`).send(text);
+interface DocsResponse {
+  type: string;
+  bytes: Buffer;
 }
 
-/** All pages, made when the first is asked for. */
+/** Makes a response when it is first asked for. */
+function once(type: string, make: () => string): () => DocsResponse {
+  let made: DocsResponse | undefined;
+  return () => (made ??= { type, bytes: Buffer.from(make()) });
+}
+
+/** All pages, collected when the first is asked for. */
 class Documentation {
   readonly #deps: DocsDeps;
   readonly #url: string;
@@ -89,7 +91,8 @@ class Documentation {
   readonly #pages: readonly DocsPage[];
   readonly #slugs: ReadonlySet<string>;
   readonly #texts = new Map<string, string>();
-  readonly #html = new Map<string, Buffer>();
+  /** By path. All responses share the bytes: a client that does not read its response costs no copy. */
+  readonly #responses: ReadonlyMap<string, () => DocsResponse>;
 
   constructor(deps: DocsDeps) {
     this.#deps = deps;
@@ -102,21 +105,31 @@ class Documentation {
     const index = { slug: '', title: 'Documentation', summary: '', section: undefined };
     this.#pages = [{ ...index, markdown: `${indexIntroduction()}\n\n${listed}\n` }, ...pages];
     this.#slugs = new Set(this.#pages.map(({ slug }) => slug));
+    this.#responses = new Map([
+      ...this.#pages.flatMap((page) => {
+        const path = page.slug === '' ? MOUNT : `${MOUNT}/${page.slug}`;
+        return [
+          [path, once('text/html', () => this.#page(page))],
+          [`${path}.md`, once('text/markdown', () => this.#text(page))],
+        ] as const;
+      }),
+      ['/llms.txt', once('text/plain', () => this.#list())],
+      ['/llms-full.txt', once('text/plain', () => this.#everything())],
+    ]);
   }
 
-  find(slug: string): { markdown: string; page: () => Buffer } | undefined {
-    const found = this.#pages.find((page) => page.slug === slug);
-    return found && { markdown: this.#text(found), page: () => this.#page(found) };
+  find(path: string): DocsResponse | undefined {
+    return this.#responses.get(path)?.();
   }
 
   /** The index with the pages that it leaves out: those of single operations. */
-  list(): string {
+  #list(): string {
     const others = this.#pages.filter(({ slug, section }) => slug !== '' && section === undefined);
     const operations = others.map(({ title, slug }) => `- [${title}](${this.#url}/${slug}.md)`).join('\n');
     return `${this.#text(this.#pages[0]!).trim()}\n\n## Operations\n\n${operations}\n`;
   }
 
-  everything(): string {
+  #everything(): string {
     return this.#pages.map((page) => this.#text(page).trim()).join('\n\n---\n\n');
   }
 
@@ -128,9 +141,7 @@ class Documentation {
     return text;
   }
 
-  #page(page: DocsPage): Buffer {
-    const known = this.#html.get(page.slug);
-    if (known !== undefined) return known;
+  #page(page: DocsPage): string {
     const renderer = new PageRenderer(this.#url, this.#prefix + MOUNT);
     const body = trustedHtml(
       new Marked().parse(this.#text(page), { async: false, renderer }).replace(/^<h1[^>]*>.*?<\/h1>\n/, ''),
@@ -138,10 +149,7 @@ class Documentation {
     const style = html`<link rel="stylesheet" href="${this.#prefix + STYLE_PATH}" />
       <link rel="alternate" type="text/markdown" href="${this.#pathOf(page)}.md" />`;
     const heading = /^# (.+)$/m.exec(page.markdown)?.[1] ?? page.title;
-    const text = document(heading, style, this.#columns(page, body), this.#header());
-    const bytes = Buffer.from(String(text));
-    this.#html.set(page.slug, bytes);
-    return bytes;
+    return String(document(heading, style, this.#columns(page, body), this.#header()));
   }
 
   #pathOf({ slug }: DocsPage): string {

@@ -97,6 +97,7 @@ describe('state', () => {
       {
         code: 'account_frozen',
         message: 'This account is frozen. Contact the operator of the service.',
+        doc_url: 'http://localhost/docs/reference/errors#account_frozen',
         retryable: false,
       },
     ]);

@@ -223,7 +223,7 @@ describe('connections', () => {
 
   test.each([
     ['/openapi.json', 'identity'],
-    ['/docs/reference/api', 'gzip'],
+    ['/llms-full.txt', 'gzip'],
     ['/.well-known/oauth-authorization-server', 'gzip'],
   ])('a thousand clients that request %s (%s) and read nothing cost nearly no memory', async (path, encoding) => {
     const before = process.memoryUsage().arrayBuffers;
