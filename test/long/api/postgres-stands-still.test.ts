@@ -135,6 +135,7 @@ test('every route answers 503 with Retry-After, also for more requests than conn
       {
         code: 'internal_error',
         message: expect.any(String) as string,
+        doc_url: expect.stringContaining('#internal_error') as string,
         retryable: true,
         retry_after: 5,
       },
