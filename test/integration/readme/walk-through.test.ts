@@ -45,8 +45,8 @@ function walk(blocks: string[], receiverPort = 9000): string {
     .replaceAll('http://localhost:8080', installation.url)
     .replaceAll('.data/', `${installation.dataDir}/`)
     .replaceAll(':9000/', `:${receiverPort}/`)
-    // Matches come by chance: 15 seconds nearly always bring one.
-    .replace('sleep 15', `until ${MATCHES_ASKED} | grep -q mat_; do sleep 1; done`)
+    // Matches come by chance: 20 seconds nearly always bring one.
+    .replace('sleep 20', `until ${MATCHES_ASKED} | grep -q mat_; do sleep 1; done`)
     // So the stream may last a minute, and ends after the first one that it brings.
     .replace(
       STREAM_ASKED,
