@@ -18,7 +18,8 @@ export class EventStreamClient {
     this.response = response;
     this.status = response.statusCode!;
     this.headers = response.headers;
-    response.on('data', (bytes: Buffer) => this.parser.push(bytes));
+    const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true;
+    response.on('data', (bytes: Buffer) => void (isStream && this.parser.push(bytes)));
     response.on('error', () => undefined);
     this.ended = new Promise((resolve) =>
       response.once('close', () => {

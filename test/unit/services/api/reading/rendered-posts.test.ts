@@ -26,7 +26,8 @@ const META: PostMeta = {
 
 test('requests that find the post in memory get the same bytes, and all others their own', () => {
   const answer = new RenderedPosts({ memoryBytes: 1e6 }).render(loadedPost('a', 30), JSON_OF);
-  const expected = (meta: PostMeta) => JSON.stringify({ ...(JSON.parse(answer.bytes.toString()) as object), meta });
+  const expected = (meta: PostMeta) =>
+    `${JSON.stringify({ ...(JSON.parse(answer.bytes.toString()) as object), meta })}\n`;
   const hit: PostMeta = { ...META, cache: 'L1_TINYLFU' };
   const others: PostMeta[] = [META, { ...hit, limited_by_balance: true }, { ...hit, max_comments: 499 }];
   expect(answer.withMeta(others[1]!).toString()).toBe(expected(others[1]!));
