@@ -19,7 +19,9 @@ export class EventStreamClient {
     this.status = response.statusCode!;
     this.headers = response.headers;
     const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true;
-    response.on('data', (bytes: Buffer) => void (isStream && this.parser.push(bytes)));
+    response.on('data', (bytes: Buffer) => {
+      if (isStream) this.parser.push(bytes);
+    });
     response.on('error', () => undefined);
     this.ended = new Promise((resolve) =>
       response.once('close', () => {
