@@ -12,7 +12,7 @@ test('a line for people has time, level, source, message and fields, and below i
   logger.info({ service: 'matcher', monitors: 3, list: ['a', 'b c'], title: 'two words' }, 'loaded');
   logger.error({ err: new Error('no\u001b[2J') }, 'failed');
   const lines = output.text.split('\n');
-  expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d INFO  matcher: loaded monitors=3 list=\["a","b c"\] title="two words"$/);
+  expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d INFO {2}matcher: loaded monitors=3 list=\["a","b c"\] title="two words"$/);
   expect(lines[1]).toMatch(/^\d\d:\d\d:\d\d ERROR failed$/);
   expect(lines[2]).toBe('Error: no?[2J');
 });
