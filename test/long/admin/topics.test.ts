@@ -51,7 +51,7 @@ test('partitions are raised only when all is read and all have stopped, and each
   await publish(0);
   expect(await raise('9')).toMatchObject({
     code: 1,
-    err: expect.stringContaining(`recorder has ${KEYS * PER_KEY}`) as string,
+    err: expect.stringContaining(`recorder has not read ${KEYS * PER_KEY}`) as string,
   });
   const consumer = await consume();
   await eventually('all is read', () => count === KEYS * PER_KEY);

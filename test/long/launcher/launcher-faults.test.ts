@@ -110,7 +110,7 @@ describe('a start that fails', () => {
     const ports = { PORT: String(await freePort()), METRICS_PORT: String(await freePort()) };
     const { code, message } = await run({ DATA_DIR: dataDir, ...ports });
     expect(code).toBe(1);
-    expect(message).toMatch(/^Postgres holds a database of a version before 1\.0\.0, .* or an empty DATA_DIR\.\n$/);
+    expect(message).toMatch(/^Postgres has a database from a version before 1\.0\.0, .* or an empty DATA_DIR\.\n$/);
   });
 
   test('refuses a joining start if no installation is running', async () => {

@@ -40,12 +40,12 @@ test('shards of matchers find what one finds, each monitor in one of them, also 
   await matchers.consumed();
   expect(await shareOut('1', '2')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('matchers run in matcher') as string,
+    err: expect.stringContaining('matchers are running in matcher') as string,
   });
   await one.stop();
   expect(await shareOut('3', '2')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('is --from 3 right?') as string,
+    err: expect.stringContaining('--from 3 is right') as string,
   });
 
   // Between the old matchers and the new ones items enter, and monitors are created and changed.
