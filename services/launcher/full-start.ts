@@ -102,7 +102,7 @@ async function runInstallation(options: StartDeps, markStopping: () => void): Pr
     const own = servicesEnvironment(config, parts);
     const childEnv = {
       ...env,
-      ...(output.isPretty ? { LOG_LEVEL: env['LOG_LEVEL'] || 'warn' } : {}),
+      ...(output.isPretty ? { LOG_LEVEL: env.LOG_LEVEL || 'warn' } : {}),
       DATA_DIR: config.dataDir,
       ...own,
       METRICS_PORT: String(metricsPort),

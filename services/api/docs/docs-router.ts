@@ -57,17 +57,13 @@ export function createDocsRouter(deps: DocsDeps): Router {
   router.get(PATHS, ({ path }, response, next) => {
     const found = documentation().find(path);
     if (found === undefined) {
-      next();
+      next('router');
       return;
     }
     if (found.type === 'text/html') response.set('Content-Security-Policy', CONTENT_SECURITY_POLICY);
     response.set('Cache-Control', CACHE_CONTROL).type(`${found.type}; charset=utf-8`).send(found.bytes);
   });
-  const refuse = methodNotAllowed(['GET', 'HEAD']);
-  router.all(PATHS, (request, response, next) => {
-    if (request.method === 'GET' || request.method === 'HEAD') next();
-    else refuse(request, response, next);
-  });
+  router.all(PATHS, methodNotAllowed(['GET', 'HEAD']));
   return router;
 }
 
@@ -88,9 +84,8 @@ class Documentation {
   readonly #url: string;
   /** The path of the API's address, which a proxy may prefix. */
   readonly #prefix: string;
+  /** With absolute links, the index first. */
   readonly #pages: readonly DocsPage[];
-  readonly #slugs: ReadonlySet<string>;
-  readonly #texts = new Map<string, string>();
   /** By path. All responses share the bytes: a client that does not read its response costs no copy. */
   readonly #responses: ReadonlyMap<string, () => DocsResponse>;
 
@@ -103,14 +98,15 @@ class Documentation {
       .map(([section, items]) => `## ${section}\n\n${items.map(listItem).join('\n')}`)
       .join('\n\n');
     const index = { slug: '', title: 'Documentation', summary: '', section: undefined };
-    this.#pages = [{ ...index, markdown: `${indexIntroduction()}\n\n${listed}\n` }, ...pages];
-    this.#slugs = new Set(this.#pages.map(({ slug }) => slug));
+    const all = [{ ...index, markdown: `${indexIntroduction()}\n\n${listed}` }, ...pages];
+    const slugs = new Set(all.map(({ slug }) => slug));
+    this.#pages = all.map((page) => ({ ...page, markdown: `${withAbsoluteLinks(page, this.#url, slugs).trim()}\n` }));
     this.#responses = new Map([
       ...this.#pages.flatMap((page) => {
         const path = page.slug === '' ? MOUNT : `${MOUNT}/${page.slug}`;
         return [
           [path, once('text/html', () => this.#page(page))],
-          [`${path}.md`, once('text/markdown', () => this.#text(page))],
+          [`${path}.md`, once('text/markdown', () => page.markdown)],
         ] as const;
       }),
       ['/llms.txt', once('text/plain', () => this.#list())],
@@ -126,25 +122,17 @@ class Documentation {
   #list(): string {
     const others = this.#pages.filter(({ slug, section }) => slug !== '' && section === undefined);
     const operations = others.map(({ title, slug }) => `- [${title}](${this.#url}/${slug}.md)`).join('\n');
-    return `${this.#text(this.#pages[0]!).trim()}\n\n## Operations\n\n${operations}\n`;
+    return `${this.#pages[0]!.markdown}\n## Operations\n\n${operations}\n`;
   }
 
   #everything(): string {
-    return this.#pages.map((page) => this.#text(page).trim()).join('\n\n---\n\n');
-  }
-
-  #text(page: DocsPage): string {
-    const known = this.#texts.get(page.slug);
-    if (known !== undefined) return known;
-    const text = `${withAbsoluteLinks(page, this.#url, this.#slugs).trim()}\n`;
-    this.#texts.set(page.slug, text);
-    return text;
+    return this.#pages.map(({ markdown }) => markdown).join('\n---\n\n');
   }
 
   #page(page: DocsPage): string {
     const renderer = new PageRenderer(this.#url, this.#prefix + MOUNT);
     const body = trustedHtml(
-      new Marked().parse(this.#text(page), { async: false, renderer }).replace(/^<h1[^>]*>.*?<\/h1>\n/, ''),
+      new Marked().parse(page.markdown, { async: false, renderer }).replace(/^<h1[^>]*>.*?<\/h1>\n/, ''),
     );
     const style = html`<link rel="stylesheet" href="${this.#prefix + STYLE_PATH}" />
       <link rel="alternate" type="text/markdown" href="${this.#pathOf(page)}.md" />`;

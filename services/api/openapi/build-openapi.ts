@@ -11,21 +11,21 @@ import type { ErrorResponses, HeaderUse } from './responses.ts';
 
 const DESCRIPTION = `Reads, searches and monitors a large public discussion site, "the forum".
 
-**Keys.** Routes below \`/v1\` need an API key, sent as \`Authorization: Bearer KEY\` or \`X-Api-Key: KEY\`. A key has permissions, by default all: \`forum:read\` for reading the forum, \`monitors:read\` and \`monitors:write\` for monitors, \`account\` for the account, its keys and its ledger. Each route names the one it needs; without it the answer is 403 \`insufficient_scope\`.
+**Keys.** Routes below \`/v1\` need an API key, sent as \`Authorization: Bearer KEY\` or \`X-Api-Key: KEY\`. A key has permissions, by default all: \`forum:read\` for reading the forum, \`monitors:read\` and \`monitors:write\` for monitors, \`account\` for the account, its keys and its ledger. Each route names the one it needs; without it the response is 403 \`insufficient_scope\`.
 
 **Credits.** \`X-Credits-Used\` says what a request cost, \`X-Credits-Remaining\` what is left. Failed requests are free.
 
-**Limits.** \`RateLimit-Policy\` and \`RateLimit\` say how many requests the account may send and how many are left; beyond that the answer is 429 with \`Retry-After\`. The limits apply to the account, not to each key.
+**Limits.** \`RateLimit-Policy\` and \`RateLimit\` say how many requests the account may send and how many are left; beyond that the response is 429 with \`Retry-After\`. The limits apply to the account, not to each key.
 
 **Retries.** Creating and resuming a monitor, rotating a secret and creating a key accept an \`Idempotency-Key\`: the same request with the same key is executed and charged once. An account may use 5,000 keys in 24 hours.
 
-**Errors.** Every error has the body \`{"error": {"code", "message", "doc_url", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. The codes of each answer are listed in its description and in \`x-error-codes\`. Retry only when \`retryable\` is true, after \`Retry-After\` seconds if that header is present. \`X-Request-Id\` is on every answer: quote it when you ask for help.
+**Errors.** Every error has the body \`{"error": {"code", "message", "doc_url", "retryable", "retry_after"?}}\`. Branch on \`code\`; \`message\` is for people. The codes of each response are listed in its description and in \`x-error-codes\`. Retry only when \`retryable\` is true, after \`Retry-After\` seconds if that header is present. \`X-Request-Id\` is on every response: quote it when you ask for help.
 
-**Compression.** Answers over 1 KiB are sent with brotli or gzip when \`Accept-Encoding\` names it; event streams never are.
+**Compression.** Responses over 1 KiB are sent with brotli or gzip when \`Accept-Encoding\` names it; event streams never are.
 
 **Webhooks.** Matches, and with the options \`spike_webhook\` and \`digest\` spikes and digests, are sent to the webhook of their monitor; this document describes the requests under \`webhooks\`.
 
-**Pages.** Send the \`after\` of a page to get the next one. Unknown parameters and fields are refused on every route, so that a typo is not silently ignored. \`HEAD\` is refused (405) where \`GET\` costs credits. New fields may be added to answers within this version.
+**Pages.** Send the \`after\` of a page to get the next one. Unknown parameters and fields are refused on every route, so that a typo is not silently ignored. \`HEAD\` is refused (405) where \`GET\` costs credits. New fields may be added to responses within this version.
 
 **Agents.** \`POST /mcp\` offers reading and monitors as tools over the Model Context Protocol, which describes them itself; clients without a key sign in by OAuth.`;
 

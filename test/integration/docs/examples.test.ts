@@ -23,12 +23,12 @@ const LANGUAGES = [
   ['python', 'python3', ['-c']],
 ] as const;
 
-test.each(
+test.for(
   LANGUAGES.flatMap(([language, command, options]) =>
     (['get-account', 'explain-rule', 'create-monitor'] as const).map((page) => ({ page, language, command, options })),
   ),
-)('the example of $page in $language works as it is written', async ({ page, language, command, options }) => {
-  if (spawnSync(command, ['--version']).status !== 0) return;
+)('the example of $page in $language works as it is written', async ({ page, language, command, options }, context) => {
+  context.skip(spawnSync(command, ['--version']).status !== 0, `${command} is not installed`);
   const { apiKey } = await api.account();
   const markdown = await (await fetch(`${api.url}/docs/reference/api/${page}.md`)).text();
   const code = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``)
