@@ -1,31 +1,6 @@
 import type { Queryable } from '../postgres/pool.ts';
 import { readOne, readRows } from '../postgres/sql.ts';
 
-export interface AccountOverview {
-  active: number;
-  paused: number;
-  /** Paused because the balance was too small. */
-  pausedForBalance: number;
-  /** Names of monitors whose webhook fails, at most 20, by name. */
-  failing: { id: string; name: string; failures: number }[];
-}
-
-export async function readAccountOverview(db: Queryable, accountId: string): Promise<AccountOverview> {
-  const overview = await readOne<AccountOverview>(db)`
-    SELECT count(*) FILTER (WHERE m.status = 'active')::integer AS active,
-      count(*) FILTER (WHERE m.status = 'paused')::integer AS paused,
-      count(*) FILTER (WHERE m.status = 'paused_balance')::integer AS "pausedForBalance",
-      coalesce(
-        (jsonb_agg(jsonb_build_object('id', m.id, 'name', m.name, 'failures', h.failures) ORDER BY m.name, m.id)
-          FILTER (WHERE h.webhook_failing)),
-        '[]'
-      ) AS failing
-    FROM monitors m
-    LEFT JOIN monitor_health h ON h.monitor_id = m.id
-    WHERE m.account_id = ${accountId} AND m.status <> 'deleted'`;
-  return { ...overview, failing: overview.failing.slice(0, 20) };
-}
-
 /**
  * What reading cost in the last 24 hours, in credits: today's, and of yesterday's the part that is not over. As for the
  * notice of a low balance (`readCreditUses`).
@@ -67,14 +42,17 @@ export async function readMatchesByDay(
 }
 
 /** Matches since 00:00 UTC by monitor; those without any are absent. */
-export async function readMatchesToday(db: Queryable, accountId: string): Promise<Map<string, number>> {
-  const rows = await readRows<{ id: string; matches: number }>(db)`
-    SELECT m.id, sum(d.matches) AS matches
+export async function readMatchesToday(
+  db: Queryable,
+  accountId: string,
+): Promise<Map<string, { matches: number; suppressed: number }>> {
+  const rows = await readRows<{ id: string; matches: number; suppressed: number }>(db)`
+    SELECT m.id, sum(d.matches) AS matches, sum(d.suppressed + d.suppressed_not_stored) AS suppressed
     FROM monitors m
     JOIN monitor_days d ON d.monitor_id = m.id AND d.day >= ((SELECT service_now()) AT TIME ZONE 'UTC')::date
     WHERE m.account_id = ${accountId} AND m.status <> 'deleted'
     GROUP BY m.id`;
-  return new Map(rows.map(({ id, matches }) => [id, matches]));
+  return new Map(rows.map(({ id, ...today }) => [id, today]));
 }
 
 /** The last days, today included, oldest first; with zeros for those without matches. */

@@ -1,6 +1,6 @@
 import { inIndexOrder } from '../postgres/pool.ts';
 import type { Pool } from '../postgres/pool.ts';
-import { readOne } from '../postgres/sql.ts';
+import { readRows } from '../postgres/sql.ts';
 
 /** How the deliveries of a monitor go, over the attempts that are kept (30 days). */
 export interface StoredDeliveryHealth {
@@ -19,53 +19,63 @@ export interface StoredDeliveryHealth {
   attemptFailures24h: number;
 }
 
-export const MAX_PENDING = 1_000;
-export const MAX_FAILURES = 10_000;
+/** How far the matches and attempts of a monitor are counted. */
+interface Limits {
+  pending: number;
+  failures: number;
+}
+
+const LIMITS: Limits = { pending: 1_000, failures: 10_000 };
+/** For many monitors at once. */
+const FEW: Limits = { pending: 1_000, failures: 0 };
+
+export async function readDeliveryHealth(pool: Pool, monitorId: string): Promise<StoredDeliveryHealth> {
+  return (await readHealth(pool, [monitorId], LIMITS)).get(monitorId)!;
+}
+
+/** The same of many monitors, by id, without `attemptFailures24h`. */
+export function readDeliveryHealths(
+  pool: Pool,
+  monitorIds: readonly string[],
+): Promise<Map<string, StoredDeliveryHealth>> {
+  return readHealth(pool, monitorIds, FEW);
+}
 
 /**
- * Reads the state of a monitor's deliveries at a bounded cost, however many matches and attempts it has:
+ * Reads the state of deliveries at a bounded cost, however many matches and attempts a monitor has:
  * - the pending ones are counted in matches_pending_since, which holds nothing else, up to a limit;
  * - the first entry of matches_pending_since is the one that waits longest;
  * - delivery_attempts_outcomes has the attempts of each outcome by time: the last attempt is the latest of the three
  *   last entries, and the failures of a day are a range of two outcomes, counted up to a limit.
  */
-export async function readDeliveryHealth(pool: Pool, monitorId: string): Promise<StoredDeliveryHealth> {
-  return inIndexOrder(
+async function readHealth(
+  pool: Pool,
+  monitorIds: readonly string[],
+  limits: Limits,
+): Promise<Map<string, StoredDeliveryHealth>> {
+  const rows = await inIndexOrder(
     pool,
-    (client) => readOne<StoredDeliveryHealth>(client)`
-      WITH moment AS MATERIALIZED (SELECT service_now() AS now),
-      ended AS MATERIALIZED (
-        SELECT a.*
-        FROM (VALUES ('pending'), ('failed'), ('delivered')) AS outcome (name)
-        CROSS JOIN LATERAL (
-          SELECT a.started_at, a.duration_ms, a.status, a.error, a.delivery_status
-          FROM delivery_attempts a
-          WHERE a.monitor_id = ${monitorId} AND a.delivery_status = outcome.name
-          ORDER BY a.started_at DESC
-          LIMIT 1
-        ) AS a
-      )
-      SELECT moment.now AS "readAt",
+    (client) => readRows<StoredDeliveryHealth & { id: string }>(client)`
+      WITH moment AS MATERIALIZED (SELECT service_now() AS now)
+      SELECT monitor.id, moment.now AS "readAt",
         (
           SELECT count(*)::integer
           FROM (
             SELECT FROM matches m
-            WHERE m.monitor_id = ${monitorId} AND m.delivery_status = 'pending'
+            WHERE m.monitor_id = monitor.id AND m.delivery_status = 'pending'
             ORDER BY coalesce(m.resent_at, m.created_at)
-            LIMIT ${MAX_PENDING}
+            LIMIT ${limits.pending}
           ) AS counted
         ) AS pending,
         (
           SELECT coalesce(m.resent_at, m.created_at)
           FROM matches m
-          WHERE m.monitor_id = ${monitorId} AND m.delivery_status = 'pending'
+          WHERE m.monitor_id = monitor.id AND m.delivery_status = 'pending'
           ORDER BY coalesce(m.resent_at, m.created_at)
           LIMIT 1
         ) AS "oldestPendingAt",
         last.started_at AS "lastAttemptAt", last.status AS "lastStatus", last.error AS "lastError",
-        (
-          SELECT started_at + duration_ms * interval '1 millisecond' FROM ended WHERE delivery_status = 'delivered'
-        ) AS "lastDeliveredAt",
+        last.delivered_at AS "lastDeliveredAt",
         (
           SELECT count(*)::integer
           FROM (
@@ -73,15 +83,31 @@ export async function readDeliveryHealth(pool: Pool, monitorId: string): Promise
             FROM (VALUES ('pending'), ('failed')) AS outcome (name)
             CROSS JOIN LATERAL (
               SELECT FROM delivery_attempts a
-              WHERE a.monitor_id = ${monitorId} AND a.delivery_status = outcome.name
-                AND a.started_at > (SELECT now FROM moment) - interval '24 hours'
+              WHERE a.monitor_id = monitor.id AND a.delivery_status = outcome.name
+                AND a.started_at > moment.now - interval '24 hours'
               ORDER BY a.started_at DESC
-              LIMIT ${MAX_FAILURES}
+              LIMIT ${limits.failures}
             ) AS a
-            LIMIT ${MAX_FAILURES}
+            LIMIT ${limits.failures}
           ) AS counted
         ) AS "attemptFailures24h"
       FROM moment
-      LEFT JOIN LATERAL (SELECT * FROM ended ORDER BY started_at DESC LIMIT 1) AS last ON true`,
+      CROSS JOIN unnest(${monitorIds}::text[]) AS monitor (id)
+      LEFT JOIN LATERAL (
+        SELECT a.started_at, a.status, a.error,
+          max(a.started_at + a.duration_ms * interval '1 millisecond')
+            FILTER (WHERE a.delivery_status = 'delivered') OVER () AS delivered_at
+        FROM (VALUES ('pending'), ('failed'), ('delivered')) AS outcome (name)
+        CROSS JOIN LATERAL (
+          SELECT a.started_at, a.duration_ms, a.status, a.error, a.delivery_status
+          FROM delivery_attempts a
+          WHERE a.monitor_id = monitor.id AND a.delivery_status = outcome.name
+          ORDER BY a.started_at DESC
+          LIMIT 1
+        ) AS a
+        ORDER BY a.started_at DESC
+        LIMIT 1
+      ) AS last ON true`,
   );
+  return new Map(rows.map(({ id, ...health }) => [id, health]));
 }

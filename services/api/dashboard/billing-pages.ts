@@ -25,8 +25,8 @@ const ENTRIES_PER_PAGE = 25;
 const MAX_RECEIPTS = 100;
 const ENTRY_ID = /^\d{1,15}$/;
 const PAYMENT_ID = /^pay_[0-9a-z]{20}$/;
-/** Seconds between updates: few while a purchase is pending. */
-const UPDATE_S = { pending: 5, usual: 30 };
+/** Seconds between updates while a purchase is pending. */
+const PENDING_S = '5';
 
 /** The balance, packs to buy, receipts, and every change of the balance. */
 export function billingPages(deps: DashboardDeps): PageRoute[] {
@@ -52,16 +52,15 @@ async function show({ pool, payments }: DashboardDeps, request: PageRequest): Pr
     listReceipts(pool, id, MAX_RECEIPTS),
     readLedgerPage(pool, { accountId: id, beforeId, limit: ENTRIES_PER_PAGE + 1, kinds }),
   ]);
-  const seconds = own?.status === 'started' ? UPDATE_S.pending : UPDATE_S.usual;
   return {
     title: 'Billing',
-    content: html`<section id="balance" data-live="${seconds}">
+    content: html`<section id="balance" data-live="${own?.status === 'started' && PENDING_S}">
         ${own && purchaseNotice(own)}
         ${own === undefined && query.has('cancelled') && notice('', 'You left the checkout. Nothing was charged.')}
         ${accountFigures(account)}
       </section>
       ${packsSection(request, payments?.settings)}
-      <div id="changes" data-live="${seconds}">${receiptsSection(receipts)} ${ledgerSection(request, entries)}</div>`,
+      <div id="changes" data-live>${receiptsSection(receipts)} ${ledgerSection(request, entries)}</div>`,
   };
 }
 

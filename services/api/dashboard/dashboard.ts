@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Router, urlencoded } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
@@ -11,6 +9,7 @@ import { html } from '../../../shared/http/html.ts';
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { ApiError, ClientDisconnected, toApiError } from '../http/api-error.ts';
+import { dashboardFiles, FONT_STYLE, fontFiles, serveAssets, SHARED_STYLE } from '../http/assets.ts';
 import { noteAccount } from '../http/request-log.ts';
 import { EVENT_STREAM, sendStream, StreamedBody } from '../http/response-stream.ts';
 import { abortedOnDisconnect, disconnectCheck, methodNotAllowed, typesOf } from '../http/route.ts';
@@ -82,9 +81,14 @@ export function createDashboard(deps: DashboardDeps): Router {
   });
   router.all('/', methodNotAllowed(['GET', 'HEAD']));
   router.use(mount, refuseOtherHosts(deps));
+  const style = [FONT_STYLE, SHARED_STYLE].join('\n');
+  const scripts = SCRIPTS.map((name) => [name, dashboardFiles(name)] as const);
+  const prefix = folder.slice(0, -mount.length);
+  const assets = prefix + serveAssets(router, `${mount}/assets`, [['style.css', style], ...scripts, ...fontFiles()]);
   const frame: Frame = {
-    style: serveAsset(router, address, 'style.css', 'text/css'),
-    script: serveAsset(router, address, 'dashboard.js', 'text/javascript'),
+    style: `${assets}/style.css`,
+    scripts: SCRIPTS.map((name) => `${assets}/${name}`),
+    font: `${assets}/files/inter-latin-wght-normal.woff2`,
     path: (below) => folder + below,
     docs: `${deps.baseUrl}/docs`,
     formTargets: deps.payments === undefined ? [] : [checkoutOrigin(deps.payments.settings)],
@@ -97,6 +101,7 @@ export function createDashboard(deps: DashboardDeps): Router {
 }
 
 const FOLDER = '/dashboard';
+const SCRIPTS = ['dashboard.js'];
 
 export type DashboardAddress = ReturnType<typeof dashboardAddress>;
 
@@ -111,20 +116,6 @@ export function dashboardAddress(dashboardUrl: string) {
     url: dashboardUrl + FOLDER,
     publicHost: host,
   };
-}
-
-const YEAR_SECONDS = 31_536_000;
-
-/** Its name holds a hash of its content, so browsers keep it for a year. @returns the path that they see */
-function serveAsset(router: Router, { mount, folder }: DashboardAddress, file: string, type: string): string {
-  const body = readFileSync(new URL(`assets/${file}`, import.meta.url));
-  const path = `/assets/${createHash('sha256').update(body).digest('hex').slice(0, 12)}/${file}`;
-  router.get(mount + path, (_request, response) => {
-    response.set('Cache-Control', `public, max-age=${YEAR_SECONDS}, immutable`);
-    response.type(`${type}; charset=utf-8`).send(body);
-  });
-  router.all(mount + path, methodNotAllowed(['GET', 'HEAD']));
-  return folder + path;
 }
 
 /**

@@ -2,12 +2,16 @@ import type { Response } from 'express';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import { html } from '../../../shared/http/html.ts';
 import type { Html } from '../../../shared/http/html.ts';
-import { document } from '../http/page.ts';
+import { brand, document } from '../http/page.ts';
 import type { ShownPage } from './page.ts';
+import { icon } from './parts.ts';
+import type { IconName } from './parts.ts';
 
 export interface Frame {
   style: string;
-  script: string;
+  scripts: readonly string[];
+  /** The font of most texts, which a page needs at once. */
+  font: string;
   path: (below: string) => string;
   /** The address of the documentation, without a trailing slash. */
   docs: string;
@@ -22,14 +26,18 @@ export interface Viewer {
   current: string;
 }
 
-const SECTIONS = [
-  ['/', 'Overview'],
-  ['/monitors', 'Monitors'],
-  ['/sql', 'SQL'],
-  ['/keys', 'Keys'],
-  ['/programs', 'Apps'],
-  ['/billing', 'Billing'],
-  ['/account', 'Account'],
+const WORK = [
+  ['/', 'Overview', 'home'],
+  ['/monitors', 'Monitors', 'signal'],
+  ['/deliveries', 'Deliveries', 'paper-airplane'],
+  ['/sql', 'SQL', 'command-line'],
+  ['/usage', 'Usage', 'chart-bar'],
+] as const;
+const SETTINGS = [
+  ['/keys', 'Keys', 'key'],
+  ['/programs', 'Connected apps', 'puzzle-piece'],
+  ['/billing', 'Billing', 'credit-card'],
+  ['/account', 'Account', 'user-circle'],
 ] as const;
 
 /** The guide of a page, by the page's path; the first that fits. */
@@ -52,7 +60,8 @@ export function sendShownPage(response: Response, frame: Frame, page: ShownPage,
     "style-src 'self'",
     "script-src 'self'",
     "connect-src 'self'",
-    "img-src 'self'",
+    "font-src 'self'",
+    "img-src 'self' data:",
     "base-uri 'none'",
     ["form-action 'self'", ...frame.formTargets].join(' '),
     "frame-ancestors 'none'",
@@ -63,43 +72,53 @@ export function sendShownPage(response: Response, frame: Frame, page: ShownPage,
     'Cache-Control': 'no-store',
     'X-Robots-Tag': 'noindex',
   });
-  const files = html`<link rel="stylesheet" href="${frame.style}" />
-    <script type="module" src="${frame.script}"></script>`;
-  const top = html`<a class="skip" href="#content">Skip to the content</a> ${header(frame, viewer)}`;
+  const head = html`<link rel="preload" href="${frame.font}" as="font" type="font/woff2" crossorigin />
+    <link rel="stylesheet" href="${frame.style}" />
+    ${frame.scripts.map((script) => html`<script type="module" src="${script}"></script>`)}`;
+  const { title, heading, content } = page;
+  const header = html`<a class="skip" href="#content">Skip to the content</a>
+    ${viewer === undefined ? publicHeader(frame) : navigation(frame, viewer)}`;
   response.status(page.status ?? 200).type('html');
-  response.send(String(document(page.title, files, page.content, top)));
+  response.send(
+    String(document({ title, head, layout: viewer === undefined ? 'single' : 'app', header, heading, content })),
+  );
 }
 
-function header({ path, docs }: Frame, viewer: Viewer | undefined): Html {
-  const home = html`<a class="brand" href="${path('')}">Forum monitor</a>`;
-  if (viewer === undefined) {
-    return html`<header>
-      <div class="bar">${home} <a href="${docs}">Documentation</a></div>
-    </header>`;
-  }
-  const { account, csrfField, current } = viewer;
+function publicHeader({ path }: Frame): Html {
+  return html`<header class="top"><div class="bar">${brand(path(''))}</div></header>`;
+}
+
+/** At the side of wide screens; on narrow ones, a menu that needs no script. */
+function navigation({ path, docs }: Frame, { account, csrfField, current }: Viewer): Html {
   const guide = GUIDES.find(([pattern]) => pattern.test(current))![1];
-  const links = SECTIONS.map(([below, name]) => {
+  const link = ([below, name, symbol]: readonly [string, string, IconName]) => {
     const isCurrent = current === below || (below !== '/' && current.startsWith(`${below}/`));
-    return html`<li>
-      <a href="${path(below === '/' ? '' : below)}" ${isCurrent && html`aria-current="page"`}>${name}</a>
-    </li>`;
-  });
-  return html`<header>
+    const href = path(below === '/' ? '' : below);
+    return html`<li><a href="${href}" ${isCurrent && html`aria-current="page"`}>${icon(symbol)} ${name}</a></li>`;
+  };
+  return html`<header class="side">
     <div class="bar">
-      ${home}
-      <a href="${docs}/${guide}">Guide</a>
+      ${brand(path(''))}
       <a class="balance" href="${path('/billing')}"
         ><span class="number">${account.balance.toLocaleString('en')}</span> credits</a
       >
-      <form method="post" action="${path('/sign-out')}">
-        ${csrfField}<button class="quiet" title="Signed in as ${account.email}">Sign out</button>
-      </form>
+      <button type="button" class="quiet menu" popovertarget="pages" aria-label="Menu">${icon('bars-3')}</button>
     </div>
-    <nav aria-label="Pages">
-      <ul>
-        ${links}
-      </ul>
-    </nav>
+    <div class="pages" id="pages" popover>
+      <nav aria-label="Pages">
+        <ul>
+          ${WORK.map(link)}
+        </ul>
+        <ul>
+          ${SETTINGS.map(link)}
+          <li><a href="${docs}/${guide}">${icon('book-open')} Docs</a></li>
+          ${link(['/status', 'Status', 'check-circle'])}
+        </ul>
+      </nav>
+      <div class="person">
+        ${account.email}
+        <form method="post" action="${path('/sign-out')}">${csrfField}<button class="quiet">Sign out</button></form>
+      </div>
+    </div>
   </header>`;
 }

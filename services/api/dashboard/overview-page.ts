@@ -1,62 +1,67 @@
 import type { ServiceStatus } from '../../../schemas/api/status.ts';
-import {
-  readAccountOverview,
-  readMatchesByDay,
-  readReadingCredits,
-} from '../../../shared/accounts/account-overview.ts';
-import type { AccountOverview } from '../../../shared/accounts/account-overview.ts';
+import { readMatchesByDay } from '../../../shared/accounts/account-overview.ts';
 import { readUsageTotal } from '../../../shared/billing/ledger-pages.ts';
-import { daysLeft, planOf } from '../../../shared/billing/rules/plans.ts';
 import { html } from '../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../shared/http/html.ts';
 import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
+import { attention, readAccountState } from './attention.ts';
+import type { AccountState, MonitorState } from './attention.ts';
 import type { DashboardDeps } from './dashboard.ts';
-import { get } from './page.ts';
+import { deliveryInWords, stateInWords } from './monitors/monitor-frame.ts';
+import { get, post } from './page.ts';
 import type { PageRequest, PageRoute, ShownPage } from './page.ts';
-import { barChart, figures, list, notice, number } from './parts.ts';
+import { ago, barChart, doneNotice, figures, heading, icon, list, number, postButton, table } from './parts.ts';
 
 const CHART_DAYS = 14;
 const DAY_MS = 86_400_000;
-const FEW_DAYS = 3;
 /** A measurement that takes longer, as when an engine hangs, is left out. */
 const STATUS_MS = 500;
 
-export const overviewPages = (deps: DashboardDeps): PageRoute[] => [get('/', (request) => show(deps, request))];
+/** What concerns the account as a whole: the overview, deliveries of all monitors, and the service's status. */
+export const overviewPages = (deps: DashboardDeps): PageRoute[] => [
+  get('/', (request) => showOverview(deps, request)),
+  get('/deliveries', (request) => showDeliveries(deps, request)),
+  post('/deliveries/send-waiting', (request) => sendAllWaiting(deps, request)),
+  get('/status', () => showStatus(deps)),
+];
 
-async function show({ pool, status }: DashboardDeps, request: PageRequest): Promise<ShownPage> {
+async function showOverview({ pool }: DashboardDeps, request: PageRequest): Promise<ShownPage> {
   const { account, path, now } = request;
   const days = Array.from({ length: CHART_DAYS }, (_, index) =>
     new Date(now - (CHART_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
   );
   const today = days.at(-1)!;
-  const [overview, matches, usage, readingCredits, service] = await Promise.all([
-    readAccountOverview(pool, account.id),
+  const [state, matches, usage] = await Promise.all([
+    readAccountState(pool, request),
     readMatchesByDay(pool, { accountId: account.id, from: days[0]! }),
     readUsageTotal(pool, { accountId: account.id, from: today, to: today }),
-    readReadingCredits(pool, account.id),
-    withDeadline(status(), STATUS_MS, 'not measured in time').catch(() => undefined),
   ]);
   const byDay = new Map(matches.map((day) => [day.day, day]));
-  const left = daysLeft({ balance: account.balance, activeMonitors: overview.active, readingCredits });
+  const active = state.monitors.filter(({ monitor }) => monitor.status === 'active').length;
+  const { daysLeft } = state;
   return {
     title: 'Overview',
-    content: html`${attention(request, overview)}
-      <section id="overview" data-live="15">
+    heading: heading('Overview', newMonitor(request)),
+    content: html`<div id="attention" data-live>${attention(request, state)}</div>
+      ${firstSteps(request, state)}
+      <section id="overview" data-live>
         ${figures([
-          ['Credits', number(account.balance), html`<a href="${path('/billing')}">Buy more</a>`],
-          [
-            'Credits last',
-            left === undefined ? 'indefinitely' : `${left >= 1000 ? '1,000+' : Math.floor(left)} days`,
-            left !== undefined && left < FEW_DAYS
-              ? html`<strong class="bad">Monitors pause when they run out.</strong>`
-              : 'at today’s usage',
-          ],
+          ['Matches today', number(byDay.get(today)?.matches ?? 0), 'since 00:00 UTC'],
           [
             'Monitors running',
-            `${overview.active} of ${planOf(account.pack).monitors}`,
-            html`<a href="${path('/monitors')}">${overview.paused + overview.pausedForBalance} paused</a>`,
+            html`<span class="large">${active}<span class="note"> of ${state.limit}</span></span>`,
+            active < state.monitors.length && `${state.monitors.length - active} paused`,
           ],
-          ['Matches today', number(byDay.get(today)?.matches ?? 0), `${number(usage.credits)} credits spent today`],
+          ['Credits', number(account.balance), html`${number(usage.credits)} spent today`],
+          [
+            'Credits last',
+            daysLeft === undefined
+              ? '–'
+              : `${daysLeft >= 1000 ? '1,000+' : Math.floor(daysLeft)} ${Math.floor(daysLeft) === 1 ? 'day' : 'days'}`,
+            daysLeft === undefined
+              ? 'nothing is used'
+              : html`at today’s usage · <a href="${path('/billing')}">Buy more</a>`,
+          ],
         ])}
         ${barChart({
           caption: `Matches of the last ${CHART_DAYS} days`,
@@ -66,45 +71,153 @@ async function show({ pool, status }: DashboardDeps, request: PageRequest): Prom
             return { label, value, more };
           }),
         })}
-        <section>
-          <h2>Service status</h2>
-          ${service === undefined ? html`<p>Currently unknown.</p>` : stateOfParts(service)}
-        </section>
+        ${
+          state.monitors.length > 0 &&
+          html`<h2>Monitors</h2>
+            ${table(
+              'Monitors',
+              ['Monitor', 'State', 'Matches today', 'Last match'],
+              state.monitors.map((monitor) => overviewRow(request, monitor)),
+            )}`
+        }
       </section>`,
   };
 }
 
-function attention({ path }: PageRequest, { failing, pausedForBalance, active, paused }: AccountOverview): HtmlValue {
+function newMonitor({ path }: PageRequest): Html {
+  return html`<a class="button" href="${path('/monitors/new')}">${icon('plus')} New monitor</a>`;
+}
+
+function overviewRow({ path, now }: PageRequest, { monitor, today }: MonitorState): HtmlValue[] {
+  const { id, name, last_match_at: last } = monitor;
   return [
-    pausedForBalance > 0 &&
-      notice(
-        'bad',
-        html`${pausedForBalance} ${pausedForBalance === 1 ? 'monitor is' : 'monitors are'} paused because the credits
-          ran out. <a href="${path('/billing')}">Buy credits</a>, then resume them.`,
-      ),
-    failing.map((monitor) =>
-      notice(
-        'bad',
-        html`The webhook of <a href="${path(`/monitors/${monitor.id}`)}">${monitor.name}</a> is failing:
-          ${monitor.failures} failed deliveries in a row.`,
-      ),
-    ),
-    active + paused + pausedForBalance === 0 &&
-      notice(
-        '',
-        html`You have no monitors yet. <a href="${path('/monitors/new')}">Create your first monitor</a>: it reports
-          every new post and comment with your keywords within seconds.`,
-      ),
+    html`<a href="${path(`/monitors/${id}`)}">${name}</a>`,
+    stateInWords(monitor),
+    today.matches,
+    last === null ? 'none yet' : ago(last, now),
   ];
 }
 
-const STATES: Readonly<Record<ServiceStatus['status'], string>> = {
-  ok: 'All systems operational',
-  degraded: 'Some parts are delayed',
-  down: 'Some parts are down',
-};
+/** For a new account, until all three are done. */
+function firstSteps({ path }: PageRequest, { monitors }: AccountState): HtmlValue {
+  const first = monitors[0]?.monitor;
+  const hasMatch = monitors.some(({ monitor }) => monitor.last_match_at !== null);
+  const isConnected = monitors.some(({ monitor }) => monitor.webhook_url !== null || monitor.digest !== undefined);
+  if (hasMatch && isConnected) return false;
+  const page = first && path(`/monitors/${first.id}`);
+  const steps: [done: boolean, name: HtmlValue, text: string][] = [
+    [
+      first !== undefined,
+      html`<a href="${path('/monitors/new')}">Create a monitor</a>`,
+      'Choose keywords, or start from an example.',
+    ],
+    [
+      hasMatch,
+      page === undefined ? 'See a match' : html`<a href="${page}">See a match</a>`,
+      'New posts and comments with your keywords appear within seconds.',
+    ],
+    [
+      isConnected,
+      page === undefined ? 'Get them delivered' : html`<a href="${page}/edit">Get them delivered</a>`,
+      'By webhook, Slack, Discord or mail.',
+    ],
+  ];
+  return html`<section class="card" aria-labelledby="steps">
+    <h2 id="steps">Three steps to your first match</h2>
+    <ol class="steps">
+      ${steps.map(
+        ([isDone, name, text]) =>
+          html`<li class="${isDone && 'done'}">
+            ${isDone && icon('check-circle')}
+            <strong>${name}</strong>${isDone && html`<span class="hidden"> (done)</span>`}
+            <span class="note">${text}</span>
+          </li>`,
+      )}
+    </ol>
+  </section>`;
+}
 
-function stateOfParts({ status, parts }: ServiceStatus): Html {
-  return html`<p><span class="state ${status === 'ok' ? 'good' : 'bad'}">${STATES[status]}</span></p>
-    ${list(Object.values(parts).map(({ message }) => message))}`;
+async function showDeliveries({ pool }: DashboardDeps, request: PageRequest): Promise<ShownPage> {
+  const { path, now, query } = request;
+  const state = await readAccountState(pool, request);
+  const waiting = state.monitors.some(({ delivery }) => (delivery?.pending ?? 0) > 0);
+  const rows = state.monitors.flatMap(({ monitor: { id, name }, delivery }) => {
+    if (delivery === undefined) return [];
+    const { pending, last_attempt_at: attempt, last_delivered_at: delivered } = delivery;
+    return [
+      [
+        html`<a href="${path(`/monitors/${id}/deliveries`)}">${name}</a>`,
+        deliveryInWords(delivery),
+        pending,
+        attempt === null ? 'none yet' : ago(attempt, now),
+        delivered === null ? 'none yet' : ago(delivered, now),
+      ],
+    ];
+  });
+  const queued = Number(query.text('queued'));
+  return {
+    title: 'Deliveries',
+    heading: heading(
+      'Deliveries',
+      waiting && postButton(request, { action: '/deliveries/send-waiting', label: 'Send all waiting matches now' }),
+    ),
+    content: html`${doneNotice(request, {
+        resent: Number.isSafeInteger(queued) && queued > 0 ? `${number(queued)} queued.` : 'Nothing was waiting.',
+      })}
+      <div id="deliveries" data-live>
+        ${attention(request, state)}
+        ${
+          rows.length > 0
+            ? table('Deliveries by monitor', ['Monitor', 'Webhook', 'Waiting', 'Last attempt', 'Last success'], rows)
+            : html`<div class="empty">
+                <p><strong>No monitor has a webhook yet.</strong></p>
+                <p class="note">
+                  Add the URL of your server, or of a Slack or Discord channel, to a monitor, and its matches arrive
+                  there within seconds.
+                </p>
+                <p><a class="button quiet" href="${path('/monitors')}">Choose a monitor</a></p>
+              </div>`
+        }
+      </div>`,
+  };
+}
+
+async function sendAllWaiting({ pool }: DashboardDeps, request: PageRequest) {
+  const { monitors } = await readAccountState(pool, request);
+  let queued = 0;
+  for (const { monitor, delivery } of monitors) {
+    if ((delivery?.pending ?? 0) === 0) continue;
+    const { body } = await request.call('post', '/v1/monitors/:id/redeliver', {
+      id: monitor.id,
+      body: { status: 'pending' },
+    });
+    queued += (body as { queued: number }).queued;
+  }
+  return { redirect: `/deliveries?done=resent&queued=${queued}` };
+}
+
+const STATES: Readonly<Record<ServiceStatus['status'], readonly [kind: string, words: string]>> = {
+  ok: ['good', 'All parts are operational'],
+  degraded: ['warn', 'Some parts are delayed'],
+  down: ['bad', 'Some parts are down'],
+};
+const PART_STATES = { ok: 'good', degraded: 'warn', down: 'bad', unknown: '' } as const;
+
+async function showStatus({ status }: DashboardDeps): Promise<ShownPage> {
+  const service = await withDeadline(status(), STATUS_MS, 'not measured in time').catch(() => undefined);
+  if (service === undefined) {
+    return { title: 'Status', content: html`<p>The status could not be measured in time. Try again shortly.</p>` };
+  }
+  const [kind, words] = STATES[service.status];
+  return {
+    title: 'Status',
+    content: html`<div id="status" data-live>
+      <p><span class="state ${kind}">${words}</span></p>
+      ${list(
+        Object.values(service.parts).map(
+          ({ status: state, message }) => html`<span class="state ${PART_STATES[state]}">${message}</span>`,
+        ),
+      )}
+    </div>`,
+  };
 }

@@ -66,6 +66,8 @@ export type PageResponse =
 
 export interface ShownPage {
   title: string;
+  /** In place of the title as a heading, for instance with a button beside it. Holds the page's `h1`. */
+  heading?: HtmlValue;
   content: HtmlValue;
   status?: number;
   /** The session has ended: its cookie is removed, and the page is shown without it. */

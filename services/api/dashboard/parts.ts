@@ -1,6 +1,34 @@
-import { html } from '../../../shared/http/html.ts';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { html, trustedHtml } from '../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../shared/http/html.ts';
 import type { FieldProblems, FormFields, PageRequest } from './page.ts';
+
+const ICON_NAMES = [
+  ...(['arrow-down-tray', 'bars-3', 'bell-alert', 'book-open', 'bookmark', 'chart-bar', 'check-circle'] as const),
+  ...(['command-line', 'credit-card', 'exclamation-triangle', 'home', 'key', 'paper-airplane', 'plus'] as const),
+  ...(['puzzle-piece', 'signal', 'speaker-x-mark', 'user-circle', 'x-circle'] as const),
+];
+
+export type IconName = (typeof ICON_NAMES)[number];
+
+const ICONS = new Map(
+  ICON_NAMES.map((name) => {
+    const file = createRequire(import.meta.url).resolve(`heroicons/24/outline/${name}.svg`);
+    return [name, trustedHtml(readFileSync(file, 'utf8'))] as const;
+  }),
+);
+
+/** Decorative: the text beside it says the same. */
+export const icon = (name: IconName): Html => ICONS.get(name)!;
+
+/** A heading with what can be done on the page beside it. */
+export function heading(title: HtmlValue, actions?: HtmlValue): Html {
+  return html`<div class="title">
+    <h1>${title}</h1>
+    ${Boolean(actions) && html`<div class="actions">${actions}</div>`}
+  </div>`;
+}
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -29,9 +57,14 @@ export function ago(at: Date | string, now: number): Html {
   return html`<time datetime="${iso}">${inWords} ago</time>`;
 }
 
-export function notice(kind: 'good' | 'bad' | '', message: HtmlValue): Html {
-  const role = kind === 'bad' ? 'alert' : 'status';
-  return html`<p class="notice ${kind}" ${kind !== '' && html`role="${role}"`}>${message}</p>`;
+const NOTICE_ICONS = { good: 'check-circle', warn: 'exclamation-triangle', bad: 'x-circle' } as const;
+
+export function notice(kind: 'good' | 'warn' | 'bad' | '', message: HtmlValue, actions?: HtmlValue): Html {
+  if (kind === '') return html`<p class="notice">${message}</p>`;
+  return html`<div class="notice with-icon ${kind}" role="${kind === 'good' ? 'status' : 'alert'}">
+    ${icon(NOTICE_ICONS[kind])}
+    <div>${message} ${actions !== undefined && html`<div class="actions">${actions}</div>`}</div>
+  </div>`;
 }
 
 /** The sentence for what was done before a redirect to `?done=NAME`; nothing for an unknown name. */
@@ -88,7 +121,7 @@ export function figures(all: readonly (readonly [name: string, value: HtmlValue,
           <dt>${name}</dt>
           <dd>
             ${typeof value === 'string' ? html`<span class="large">${value}</span>` : value}
-            <span class="note">${note}</span>
+            ${Boolean(note) && html`<span class="note">${note}</span>`}
           </dd>
         </div>`,
     )}

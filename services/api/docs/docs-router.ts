@@ -1,12 +1,13 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Router, static as serveFolder } from 'express';
 import { Marked, Renderer } from 'marked';
 import type { Tokens } from 'marked';
 import { html, trustedHtml } from '../../../shared/http/html.ts';
 import type { Html } from '../../../shared/http/html.ts';
-import { document } from '../http/page.ts';
+import { FONT_STYLE, fontFiles, serveAssets, SHARED_STYLE } from '../http/assets.ts';
+import { brand, document } from '../http/page.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import type { OpenApiDocument } from '../openapi/openapi-shape.ts';
 import { apiReference } from './api-reference.ts';
@@ -26,17 +27,15 @@ const PATHS = [MOUNT, `${MOUNT}.md`, `${MOUNT}/*path`, '/llms.txt', '/llms-full.
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
-  "img-src 'self'",
+  "font-src 'self'",
+  "img-src 'self' data:",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
 /** Pages change only with a deployment. */
 const CACHE_CONTROL = 'public, max-age=300';
-const STYLE = ['../dashboard/assets/style.css', 'docs.css']
-  .map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
-  .join('\n');
-const STYLE_PATH = `${MOUNT}/style-${createHash('sha256').update(STYLE).digest('hex').slice(0, 12)}.css`;
+const STYLE = [FONT_STYLE, SHARED_STYLE, readFileSync(join(import.meta.dirname, 'docs.css'), 'utf8')].join('\n');
 const SCREENSHOTS = fileURLToPath(new URL('../../../docs/screenshots', import.meta.url));
 
 /**
@@ -44,14 +43,12 @@ const SCREENSHOTS = fileURLToPath(new URL('../../../docs/screenshots', import.me
  * Markdown; GET /llms.txt and /llms-full.txt: the same for language models (https://llmstxt.org).
  */
 export function createDocsRouter(deps: DocsDeps): Router {
-  let made: Documentation | undefined;
-  const documentation = () => (made ??= new Documentation(deps));
   const router = Router({ strict: true });
+  const assets = serveAssets(router, `${MOUNT}/assets`, [['style.css', STYLE], ...fontFiles()]);
+  let made: Documentation | undefined;
+  const documentation = () => (made ??= new Documentation(deps, `${assets}/style.css`));
   router.get(`${MOUNT}/`, (_request, response) => {
     response.redirect(301, '../docs');
-  });
-  router.get(STYLE_PATH, (_request, response) => {
-    response.set('Cache-Control', 'public, max-age=31536000, immutable').type('css').send(STYLE);
   });
   router.use(`${MOUNT}/screenshots`, serveFolder(SCREENSHOTS, { index: false, redirect: false, maxAge: '1h' }));
   router.get(PATHS, ({ path }, response, next) => {
@@ -81,6 +78,7 @@ function once(type: string, make: () => string): () => DocsResponse {
 /** All pages, collected when the first is asked for. */
 class Documentation {
   readonly #deps: DocsDeps;
+  readonly #style: string;
   readonly #url: string;
   /** The path of the API's address, which a proxy may prefix. */
   readonly #prefix: string;
@@ -89,8 +87,9 @@ class Documentation {
   /** By path. All responses share the bytes: a client that does not read its response costs no copy. */
   readonly #responses: ReadonlyMap<string, () => DocsResponse>;
 
-  constructor(deps: DocsDeps) {
+  constructor(deps: DocsDeps, style: string) {
     this.#deps = deps;
+    this.#style = style;
     this.#url = deps.baseUrl + MOUNT;
     this.#prefix = new URL(deps.baseUrl).pathname.replace(/\/$/, '');
     const pages = [...filePages(), ...apiReference(deps.describe())];
@@ -134,10 +133,11 @@ class Documentation {
     const body = trustedHtml(
       new Marked().parse(page.markdown, { async: false, renderer }).replace(/^<h1[^>]*>.*?<\/h1>\n/, ''),
     );
-    const style = html`<link rel="stylesheet" href="${this.#prefix + STYLE_PATH}" />
+    const head = html`<link rel="stylesheet" href="${this.#prefix + this.#style}" />
       <link rel="alternate" type="text/markdown" href="${this.#pathOf(page)}.md" />`;
     const heading = /^# (.+)$/m.exec(page.markdown)?.[1] ?? page.title;
-    return String(document(heading, style, this.#columns(page, body), this.#header()));
+    const content = this.#columns(page, body);
+    return String(document({ title: heading, head, layout: 'text', header: this.#header(), content }));
   }
 
   #pathOf({ slug }: DocsPage): string {
@@ -146,9 +146,9 @@ class Documentation {
 
   #header(): Html {
     return html`<a class="skip" href="#content">Skip to the content</a>
-      <header>
+      <header class="top">
         <div class="bar">
-          <a class="brand" href="${this.#deps.dashboardUrl}/dashboard">Forum monitor</a>
+          ${brand(`${this.#deps.dashboardUrl}/dashboard`)}
           <a href="${this.#prefix + MOUNT}">Documentation</a>
           <a class="to-pages" href="#pages">All pages</a>
         </div>

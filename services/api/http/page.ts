@@ -1,18 +1,21 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Response } from 'express';
 import { html, trustedHtml } from '../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../shared/http/html.ts';
+import { SHARED_STYLE } from './assets.ts';
 
 export interface Page {
   text: string;
   contentSecurityPolicy: string;
 }
 
-/** The dashboard's style, inline: these pages are also served where the dashboard is not. */
-const STYLE = readFileSync(new URL('../dashboard/assets/style.css', import.meta.url), 'utf8');
-const STYLE_ELEMENT = trustedHtml(`<style>${STYLE}</style>`);
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+/** Inline: these pages are also served where the dashboard is not. They do without the font. */
+const STYLE_ELEMENT = trustedHtml(`<style>${SHARED_STYLE}</style>`);
+const STYLE_HASH = createHash('sha256').update(SHARED_STYLE).digest('base64');
+const MARK = readFileSync(join(import.meta.dirname, '../dashboard/assets/mark.svg'), 'utf8').trim();
+const ICON = `data:image/svg+xml,${encodeURIComponent(MARK)}`;
 
 /** @param referrer `no-referrer` where the address is a secret; otherwise forms send this origin, and to it alone */
 export function sendPage(
@@ -24,8 +27,28 @@ export function sendPage(
   response.type('html').send(page.text);
 }
 
-/** The document of a page. @param style the element that brings the style sheet */
-export function document(title: string, style: Html, content: HtmlValue, header?: HtmlValue): Html {
+/** The mark and the name. @param href where they lead; a text without a link by default */
+export function brand(href?: string): Html {
+  const content = html`${trustedHtml(MARK)} Forum monitor`;
+  return href === undefined
+    ? html`<span class="brand">${content}</span>`
+    : html`<a class="brand" href="${href}">${content}</a>`;
+}
+
+interface Document {
+  title: string;
+  /** The element that brings the style sheet, and others of the head. */
+  head: Html;
+  /** `app`: with the navigation at the side. `single`: a page with one thing to do. */
+  layout: 'app' | 'single' | 'text';
+  header: HtmlValue;
+  /** In place of the title as a heading. */
+  heading?: HtmlValue;
+  content: HtmlValue;
+}
+
+/** A whole page. Its policy must allow images with the scheme `data`, for its icon. */
+export function document({ title, head, layout, header, heading, content }: Document): Html {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -33,13 +56,13 @@ export function document(title: string, style: Html, content: HtmlValue, header?
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title} – Forum monitor</title>
-        ${style}
+        <link rel="icon" type="image/svg+xml" href="${ICON}" />
+        ${head}
       </head>
-      <body>
+      <body class="${layout}">
         ${header}
         <main id="content" tabindex="-1">
-          <h1>${title}</h1>
-          ${content}
+          ${heading ?? html`<div class="title"><h1>${title}</h1></div>`} ${content}
         </main>
       </body>
     </html>`;
@@ -47,9 +70,11 @@ export function document(title: string, style: Html, content: HtmlValue, header?
 
 /** @param formTargets where its forms may submit to besides this origin, as sources of form-action */
 export function pageOf(title: string, content: HtmlValue, formTargets = ''): Page {
-  const text = document(title, STYLE_ELEMENT, html`<div class="narrow">${content}</div>`);
+  const header = html`<header class="top"><div class="bar">${brand()}</div></header>`;
+  const text = document({ title, head: STYLE_ELEMENT, layout: 'single', header, content });
   const policy = [
     "default-src 'none'",
+    'img-src data:',
     `style-src 'sha256-${STYLE_HASH}'`,
     "base-uri 'none'",
     `form-action 'self' ${formTargets}`.trim(),

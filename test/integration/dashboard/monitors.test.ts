@@ -326,7 +326,7 @@ describe('the stream of matches', () => {
     expect([second!.id, third!.id]).toEqual([matchId(id, 2), matchId(id, 3)]);
     const { id: element, markup } = JSON.parse(third!.data) as { id: string; markup: string };
     expect(element).toBe(matchId(id, 3));
-    expect(markup).toMatch(new RegExp(`^<li id="${element}">`));
+    expect(markup).toMatch(new RegExp(`^<li id="${element}"`));
     expect(markup).toContain('name="form_token"');
     await client.close();
     const again = await open({ 'last-event-id': matchId(id, 2) }, `?after=${matchId(id, 1)}`);

@@ -164,7 +164,7 @@ describe('signing in', () => {
     expect(page.html).toContain('to sign in to the dashboard');
     const signedIn = await browser.submit('sign-in/link');
     expect([signedIn.status, signedIn.url.pathname]).toEqual([200, '/dashboard']);
-    expect(signedIn.html).toContain(`Signed in as ${email}`);
+    expect(signedIn.html).toContain(email);
     const again = browse();
     await again.open(url);
     expect((await again.submit('sign-in/link')).status).toBe(400);
@@ -372,13 +372,13 @@ describe('hostile requests', () => {
     expect([page.status, page.html]).toEqual([400, expect.stringMatching(/-problem" role="alert">must have at most/)]);
   });
 
-  test('an engine that hangs does not hold up the overview', async () => {
+  test('an engine that hangs does not hold up the page of the status', async () => {
     const hanging = await startTestApi(db.pool, { ready: () => new Promise(() => undefined) });
     const { accountId } = await hanging.account();
     const person = await visitDashboard(db.pool, hanging.url, accountId);
-    const page = await person.get('');
+    const page = await person.get('/status');
     // Without this, the page would wait for the report of the state, 2.5 s, and say what is unavailable.
-    expect([page.status, page.html]).toEqual([200, expect.stringContaining('Currently unknown.')]);
+    expect([page.status, page.html]).toEqual([200, expect.stringContaining('could not be measured in time')]);
     await hanging.stop();
   });
 

@@ -25,30 +25,40 @@ function enhance(root) {
 /** Whether the person is busy in an element, which must then stay as it is. */
 const isBusy = (element) => element.contains(document.activeElement) || element.querySelector('details[open]') !== null;
 
-/** Shows the balance that a newer copy of the page has in its header. */
-function updateBalance(page) {
-  const [shown, newer] = [document, page].map((copy) => copy.querySelector('header .balance'));
-  if (shown !== null && newer !== null && shown !== document.activeElement) shown.replaceWith(newer);
-}
+/** Milliseconds between updates, unless a part wants them sooner: `data-live="5"`, in seconds. */
+const USUAL_MS = 15_000;
+/** The fewest when matches arrive: a session may ask for 60 pages a minute. */
+const SOONEST_MS = 4_000;
+let updatedAt = Date.now();
+let timer;
 
-/** Replaces an element by its newer state every few seconds, while the page is visible. */
-function keepCurrent(id, seconds) {
-  setInterval(async () => {
-    const shown = document.getElementById(id);
-    if (document.hidden || shown === null || isBusy(shown)) return;
-    try {
-      const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
-      if (!answer.ok || answer.redirected) return;
-      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      const newer = page.getElementById(id);
-      if (newer === null || isBusy(shown)) return;
+/** Replaces all parts of the page that change by their newer state, together, so that their numbers agree. */
+async function update() {
+  updatedAt = Date.now();
+  schedule();
+  if (document.hidden) return;
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
+    if (!answer.ok || answer.redirected) return;
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const parts = [...document.querySelectorAll('[data-live][id]')];
+    if (parts.some(isBusy)) return;
+    for (const shown of [...parts, ...document.querySelectorAll('header .balance')]) {
+      const newer = shown.id ? page.getElementById(shown.id) : page.querySelector('header .balance');
+      if (newer === null || shown === document.activeElement) continue;
       shown.replaceWith(newer);
       enhance(newer);
-      updateBalance(page);
-    } catch {
-      // The next round tries again.
     }
-  }, seconds * 1000);
+  } catch {
+    // The next update tries again.
+  }
+}
+
+function schedule(delayMs) {
+  const wanted = [...document.querySelectorAll('[data-live]')].map(({ dataset }) => Number(dataset.live) * 1_000);
+  delayMs ??= Math.min(USUAL_MS, ...wanted.filter(Boolean));
+  clearTimeout(timer);
+  timer = setTimeout(update, Math.max(delayMs, updatedAt + SOONEST_MS - Date.now()));
 }
 
 /** Puts what an event stream sends at the top of a list: each event `item` holds the HTML of one entry. */
@@ -59,7 +69,9 @@ function keepAdding(list) {
     const { id, markup } = JSON.parse(event.data);
     if (document.getElementById(id) !== null) return;
     list.insertAdjacentHTML('afterbegin', markup);
+    list.firstElementChild.classList.add('new');
     enhance(list.firstElementChild);
+    schedule(0);
     while (list.children.length > limit) list.lastElementChild.remove();
   };
   const open = () => {
@@ -80,7 +92,15 @@ function keepAdding(list) {
   });
 }
 
+/** Shows at once that a form was sent. */
+function showSending({ target, submitter }) {
+  if (submitter === null || target.method !== 'post') return;
+  submitter.setAttribute('aria-busy', 'true');
+  // A page that the browser shows again from its memory is as it was left.
+  addEventListener('pageshow', () => submitter.removeAttribute('aria-busy'), { once: true });
+}
+
 enhance(document);
-for (const element of document.querySelectorAll('[data-live][id]'))
-  keepCurrent(element.id, Number(element.dataset.live));
+document.addEventListener('submit', showSending);
+if (document.querySelector('[data-live]') !== null) schedule();
 for (const list of document.querySelectorAll('[data-stream]')) keepAdding(list);

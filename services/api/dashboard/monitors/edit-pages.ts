@@ -22,6 +22,7 @@ import type { MonitorFormValues } from './monitor-form-values.ts';
 import { monitorForm } from './monitor-form.ts';
 import type { MonitorForm } from './monitor-form.ts';
 import {
+  monitorPage,
   readMonitor,
   ruleInWords,
   ruleOf,
@@ -112,21 +113,22 @@ async function change(request: PageRequest): Promise<PageResponse> {
   }
 }
 
-function editPage(request: PageRequest, { id, name }: Monitor, filled: Filled, warnings?: RuleWarning[]): ShownPage {
-  return {
+function editPage(request: PageRequest, monitor: Monitor, filled: Filled, warnings?: RuleWarning[]): ShownPage {
+  const { id, name } = monitor;
+  return monitorPage(request, '/edit', {
+    monitor,
     title: `Change “${name}”`,
-    status: statusOf(filled.problems),
-    content: html`<p><a href="${request.path(`/monitors/${id}`)}">Back to its matches</a></p>
-      ${warnings && notice('good', 'The change was saved.')} ${warningsNotice(warnings)}
-      ${monitorForm(request, {
-        values: EMPTY_VALUES,
-        problems: NO_PROBLEMS,
-        ...filled,
-        action: `/monitors/${id}/edit`,
-        submit: 'Save the changes',
-        cost: 'Changes are free. The new rule applies to new posts and comments.',
-      })}`,
-  };
+    problems: filled.problems ?? NO_PROBLEMS,
+    content: html`${warnings && notice('good', 'The change was saved.')} ${warningsNotice(warnings)}
+    ${monitorForm(request, {
+      values: EMPTY_VALUES,
+      problems: NO_PROBLEMS,
+      ...filled,
+      action: `/monitors/${id}/edit`,
+      submit: 'Save the changes',
+      cost: 'Changes are free. The new rule applies to new posts and comments.',
+    })}`,
+  });
 }
 
 const wordsOf = (monitor: Monitor): string[] => ruleInWords(ruleOfMonitor(monitor));

@@ -7,7 +7,7 @@ import { matchId, parseMatchId } from '../../../../shared/rules/identifiers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { attempt, get, NO_PROBLEMS } from '../page.ts';
 import type { PageRequest, PageRoute, ShownPage } from '../page.ts';
-import { field, list, notice, postButton, table, time } from '../parts.ts';
+import { ago, field, list, notice, postButton, table, time } from '../parts.ts';
 import { monitorPage, readMonitor } from './monitor-frame.ts';
 
 const DELIVERY: Readonly<Record<DeliveryStatus, string>> = {
@@ -28,15 +28,18 @@ export function matchEntry(request: PageRequest, match: MonitorMatch): Html {
   const resend = { action: `${page}/redeliver`, label: 'Send again', fields: { match_ids: id } };
   const mute = (of: string, value: string, label: string) =>
     postButton(request, { action: `${page}/mutes`, label, fields: { kind: of, value } });
-  return html`<li id="${id}">
-    <h3>${kind === 'comment' && 'Comment on: '}${forumLink(match, markedText(title, highlights.title))}</h3>
-    ${body !== '' && html`<p>${markedExcerpt(body, highlights.body)}</p>`}
-    <p class="note">
-      ${time(match.created_at)} · r/${subreddit} · u/${author} · ${match.matched_terms.join(', ')} ·
+  return html`<li id="${id}" tabindex="-1">
+    <p class="note meta">
+      ${kind === 'comment' ? 'Comment' : 'Post'} in <strong>r/${subreddit}</strong> by u/${author}
+      ${ago(match.created_at, request.now)}
       <span class="${status === 'failed' && 'bad'}">${delivery}</span>
-      ${match.suppressed && html` · ${suppressedInWords(match)}`} ${match.backfill && ' · found by a backfill'}
+      ${match.suppressed && html`<span>${suppressedInWords(match)}</span>`}
+      ${match.backfill && html`<span>found by a backfill</span>`}
     </p>
+    <h3>${kind === 'comment' && 'On: '}${forumLink(match, markedText(title, highlights.title))}</h3>
+    ${body !== '' && html`<p>${markedExcerpt(body, highlights.body)}</p>`}
     <div class="actions">
+      <span class="terms">${match.matched_terms.map((term) => html`<code>${term}</code>`)}</span>
       <a href="${request.path(`${page}/matches/${id}`)}">Why did this match?</a>
       ${isSettled && postButton(request, resend)}
       <details>
@@ -130,23 +133,26 @@ export const explanationPages: PageRoute[] = [
 
 async function showMatch(request: PageRequest): Promise<ShownPage> {
   const match = await readMatch(request);
-  const explained = await explain(request, match.thing_id);
-  return {
+  const [monitor, explained] = await Promise.all([readMonitor(request), explain(request, match.thing_id)]);
+  return monitorPage(request, '', {
+    monitor,
     title: 'Why did this match?',
-    content: html`<p><a href="${request.path(`/monitors/${request.id}`)}">Back to the matches</a></p>
+    content: html`<h2>Why did this match?</h2>
       ${summaryOfMatch(match, explained)} ${explanation(explained)} ${content(match, highlightsOf(match))}`,
-  };
+  });
 }
 
 async function showItem(request: PageRequest): Promise<ShownPage> {
   const thing = request.query.text('thing');
-  await readMonitor(request);
+  const monitor = await readMonitor(request);
   const { value: explained, problems } =
     thing === '' ? { problems: NO_PROBLEMS } : await attempt(explain(request, thing));
   return monitorPage(request, '/explain', {
+    monitor,
     title: 'Why did an item match, or not?',
     problems,
-    content: html`<form class="narrow" action="${request.path(`/monitors/${request.id}/explain`)}">
+    content: html`<p>Check why a post or comment matched, or why it did not.</p>
+      <form class="narrow" action="${request.path(`/monitors/${request.id}/explain`)}">
         ${field({
           name: 'thing',
           label: 'Post or comment',

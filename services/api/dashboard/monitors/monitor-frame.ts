@@ -16,17 +16,31 @@ import { NO_PROBLEMS } from '../page.ts';
 import type { FieldProblems, ShownPage, PageRequest } from '../page.ts';
 import { copyable, doneNotice, list, postButton } from '../parts.ts';
 
-const PAGES = [
-  ['', 'Matches'],
-  ['/edit', 'Rule'],
-  ['/webhook', 'Webhook'],
-  ['/deliveries', 'Deliveries'],
-  ['/mutes', 'Mutes'],
-  ['/export', 'Export'],
-  ['/earlier', 'Earlier'],
-  ['/trends', 'Trends'],
-  ['/explain', 'Why?'],
-] as const;
+type Part = readonly [path: string, name: string];
+
+/** The tabs of a monitor with the pages below each. */
+const TABS: readonly (readonly [name: string, pages: readonly Part[]])[] = [
+  ['Matches', [['', 'Matches']]],
+  ['Deliveries', [['/deliveries', 'Deliveries']]],
+  ['Insights', [['/trends', 'Insights']]],
+  [
+    'Rule',
+    [
+      ['/edit', 'Rule'],
+      ['/mutes', 'Mutes'],
+      ['/explain', 'Check an item'],
+    ],
+  ],
+  [
+    'Settings',
+    [
+      ['/settings', 'General'],
+      ['/webhook', 'Webhook'],
+      ['/earlier', 'Earlier matches'],
+      ['/export', 'Export and feed'],
+    ],
+  ],
+];
 
 const DONE: Readonly<Record<string, string>> = {
   changed: 'The change was saved. It applies to new posts and comments.',
@@ -44,25 +58,33 @@ export async function readMonitor(request: PageRequest): Promise<Monitor> {
   return ((await request.read('/v1/monitors/:id')) as { monitor: Monitor }).monitor;
 }
 
+/** A page of a monitor, with its tabs. @param current the page's path below the monitor's */
 export function monitorPage(
   request: PageRequest,
-  current: (typeof PAGES)[number][0],
-  page: { title: string; content: HtmlValue; problems?: FieldProblems },
+  current: string,
+  page: { monitor: Monitor; title: string; content: HtmlValue; problems?: FieldProblems },
 ): ShownPage {
-  const { title, content, problems = NO_PROBLEMS } = page;
-  const links = PAGES.map(
-    ([below, name]) =>
-      html`<a
-        href="${request.path(`/monitors/${request.id}${below}`)}"
-        ${below === current && html`aria-current="page"`}
-        >${name}</a
-      >`,
-  );
+  const { monitor, title, content, problems = NO_PROBLEMS } = page;
+  const link = ([below, name]: Part, isCurrent: boolean) =>
+    html`<a href="${request.path(`/monitors/${monitor.id}${below}`)}" ${isCurrent && html`aria-current="page"`}
+      >${name}</a
+    >`;
+  const has = (pages: readonly Part[]) => pages.some(([below]) => below === current);
+  const pages = TABS.find(([, all]) => has(all))![1];
   return {
     title,
     status: problems.size > 0 ? 400 : 200,
-    content: html`<nav aria-label="This monitor"><p class="actions">${links}</p></nav>
-      ${doneNotice(request, DONE)} ${content}`,
+    heading: html`<div class="title">
+        <h1>${monitor.name}</h1>
+        ${stateInWords(monitor)}
+        <div class="actions">${runButtons(request, monitor)}</div>
+      </div>
+      <nav class="tabs" aria-label="This monitor">${TABS.map(([name, all]) => link([all[0]![0], name], has(all)))}</nav>
+      ${
+        pages.length > 1 &&
+        html`<nav class="pills" aria-label="${title}">${pages.map((part) => link(part, part[0] === current))}</nav>`
+      }`,
+    content: html`${doneNotice(request, DONE)} ${content}`,
   };
 }
 
@@ -74,9 +96,8 @@ const STATES: Readonly<Record<Monitor['status'], string>> = {
 };
 
 export function stateInWords({ status }: Pick<Monitor, 'status'>): Html {
-  return html`<span class="state ${status === 'active' ? 'good' : status === 'paused' ? '' : 'bad'}"
-    >${STATES[status]}</span
-  >`;
+  const kind = status === 'active' ? 'good' : status === 'paused' ? '' : 'bad';
+  return html`<span class="state ${kind}">${STATES[status]}</span>`;
 }
 
 /** The button that pauses or resumes a monitor; what resuming costs is on it. */
@@ -108,16 +129,19 @@ export function answerInWords(status: number, error: string | null): string {
   return error === null ? answered : `${answered}: ${ERRORS[error] ?? error}`;
 }
 
-const DELIVERIES: Readonly<Record<MonitorDelivery['state'], string>> = {
-  ok: 'Delivering',
-  retrying: 'The last delivery failed',
-  failing: 'The webhook is failing',
-  none: 'No webhook: matches are only stored here',
+const DELIVERIES: Readonly<Record<MonitorDelivery['state'], readonly [kind: string, words: string]>> = {
+  ok: ['good', 'Delivering'],
+  retrying: ['warn', 'The last delivery failed'],
+  failing: ['bad', 'The webhook is failing'],
+  none: ['', 'No webhook: matches are only stored here'],
 };
 
-export function deliveryInWords({ state, last_status: status, last_error: error }: MonitorDelivery): Html {
+export function deliveryInWords(delivery: MonitorDelivery): Html {
+  const { state, last_status: status, last_error: error, last_delivered_at: delivered } = delivery;
+  const isUnused = state === 'ok' && delivered === null;
+  const [kind, words] = isUnused ? ['', 'Nothing has been delivered yet'] : DELIVERIES[state];
   const why = error === null ? '' : `. ${answerInWords(status ?? 0, error)}`;
-  return html`<span class="state ${state === 'ok' || state === 'none' ? '' : 'bad'}">${DELIVERIES[state]}${why}</span>`;
+  return html`<span class="state ${kind}">${words}${why}</span>`;
 }
 
 export function matchLink({ id, path }: PageRequest, match: string): Html {
@@ -133,8 +157,8 @@ export function secretShownOnce(secret: string): Html {
 export function inWords(sentences: readonly string[] | undefined): HtmlValue {
   return (
     sentences !== undefined &&
-    html`<div class="notice" id="said">
-      <p><strong>In words:</strong></p>
+    html`<div class="card" id="said">
+      <h2>The rule in words</h2>
       ${list(sentences)}
     </div>`
   );

@@ -3,13 +3,12 @@ import type { MatchPage } from '../../../../schemas/messages/monitor-match.ts';
 import { printRuleQuery } from '../../../../shared/monitors/rules/print-rule-query.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
-import {
-  readMatchesByTerm,
-  readMatchesToday,
-  readMonitorMatchesByDay,
-} from '../../../../shared/accounts/account-overview.ts';
+import { readMatchesByTerm, readMonitorMatchesByDay } from '../../../../shared/accounts/account-overview.ts';
 import { openLiveTail } from '../../matches/live-tail-route.ts';
 import { itemEvent } from '../../matches/live-tails.ts';
+import { MONITOR_PERIOD_CREDITS, planOf } from '../../../../shared/billing/rules/plans.ts';
+import { attention, attentionOf, readAccountState } from '../attention.ts';
+import type { MonitorState } from '../attention.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
 import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
@@ -20,6 +19,8 @@ import {
   doneNotice,
   field,
   figures,
+  heading,
+  icon,
   number,
   otherProblems,
   postButton,
@@ -57,6 +58,7 @@ export function monitorPages(deps: Deps): PageRoute[] {
     get('/monitors', (request) => showList(deps, request)),
     get('/monitors/:id', (request) => show(deps, request)),
     get('/monitors/:id/stream', (request) => stream(deps, request)),
+    get('/monitors/:id/settings', showSettings),
     action('/monitors/:id/pause', 'post', '/v1/monitors/:id/pause', '/monitors/:id?done=paused'),
     action('/monitors/:id/resume', 'post', '/v1/monitors/:id/resume', '/monitors/:id?done=resumed'),
     action('/monitors/:id/delete', 'delete', '/v1/monitors/:id', '/monitors?done=deleted'),
@@ -83,52 +85,82 @@ async function show({ pool }: Deps, request: PageRequest): Promise<ShownPage> {
     readMatchesByTerm(pool, id, { newest: NEWEST, limit: MAX_TERMS }),
   ]);
   return monitorPage(request, '', {
+    monitor,
     title: monitor.name,
     problems: found.problems,
-    content: html`${monitorFigures(request, shown)}
-      <div class="actions">${runButtons(request, monitor)}</div>
-      ${inWords(ruleInWords(ruleOfMonitor(monitor)))}
-      <h2>Matches</h2>
-      ${filterForm(request, found.problems)} ${found.value && matches(request, found.value as MatchPage)}
-      <h2>Counts</h2>
-      ${barChart({
-        caption: `Matches of the last ${CHART_DAYS} days`,
-        moreUnit: 'not sent',
-        bars: days.map(({ day: label, matches: value, suppressed: more }) => ({ label, value, more })),
-      })}
-      ${
-        terms.length > 0 &&
-        barChart({
-          caption: `Matches by keyword, of the ${number(NEWEST)} most recent items`,
-          bars: terms.map(({ term: label, matches: value }) => ({ label, value })),
-        })
-      }
+    content: html`<div id="now" data-live>${ownAttention(request, shown)} ${monitorFigures(request, shown)}</div>
+      <div class="columns">
+        <section aria-labelledby="matches">
+          <h2 id="matches">Matches</h2>
+          ${filterForm(request, found.problems)} ${found.value && matches(request, found.value as MatchPage)}
+        </section>
+        <aside>
+          ${inWords(ruleInWords(ruleOfMonitor(monitor)))}
+          <div id="counts" data-live>
+            ${barChart({
+              caption: `Matches of the last ${CHART_DAYS} days`,
+              moreUnit: 'not sent',
+              bars: days.map(({ day: label, matches: value, suppressed: more }) => ({ label, value, more })),
+            })}
+            ${
+              terms.length > 0 &&
+              barChart({
+                caption: `Matches by keyword, of the ${number(NEWEST)} most recent items`,
+                bars: terms.map(({ term: label, matches: value }) => ({ label, value })),
+              })
+            }
+          </div>
+        </aside>
+      </div>`,
+  });
+}
+
+function ownAttention(request: PageRequest, { monitor, stats, delivery }: ShownMonitor): HtmlValue {
+  const today = {
+    matches: stats.matches_today,
+    suppressed: stats.suppressed_today + stats.suppressed_not_stored,
+  };
+  return attentionOf(request, { monitor, delivery, today }, planOf(request.account.pack).dailyMatchCap, true);
+}
+
+function monitorFigures({ now }: PageRequest, { monitor, stats, delivery }: ShownMonitor): Html {
+  const { status, last_match_at: last, next_charge_at: charge } = monitor;
+  const { suppressed_today: suppressed, matches_7d: week } = stats;
+  return figures([
+    [
+      'Matches today',
+      number(stats.matches_today),
+      `${suppressed > 0 ? `${number(suppressed)} more not sent; ` : ''}${number(week)} in 7 days`,
+    ],
+    ['Last match', last === null ? 'none yet' : html`<span class="large">${ago(last, now)}</span>`],
+    ['Webhook', html`<p>${deliveryInWords(delivery)}</p>`],
+    ['Next charge', status === 'active' ? html`<p>${time(charge)}</p>` : html`<p>none while paused</p>`],
+  ]);
+}
+
+async function showSettings(request: PageRequest): Promise<ShownPage> {
+  const monitor = await readMonitor(request);
+  const { id, name, status, created_at: created, next_charge_at: charge } = monitor;
+  return monitorPage(request, '/settings', {
+    monitor,
+    title: `Settings of “${name}”`,
+    content: html`<p>
+        Created ${time(created)}.
+        ${
+          status === 'active'
+            ? html`It costs ${MONITOR_PERIOD_CREDITS} credits for every 24 hours; the next charge is ${time(charge)}.`
+            : 'Nothing is charged while it is paused.'
+        }
+      </p>
+      <p>Name, rule and webhook URL are changed under <a href="${request.path(`/monitors/${id}/edit`)}">Rule</a>.</p>
       ${dangerousButton(request, {
         action: `/monitors/${id}/delete`,
-        label: `Delete “${monitor.name}” permanently`,
+        label: `Delete “${name}” permanently`,
         summary: 'Delete this monitor',
         consequences:
           'It stops immediately and cannot be restored. Its matches are no longer shown. The current day is not refunded. Pausing stops charges too.',
       })}`,
   });
-}
-
-function monitorFigures(request: PageRequest, { monitor, stats, delivery }: ShownMonitor): Html {
-  const { status, last_match_at: last, next_charge_at: charge } = monitor;
-  const nextCharge = status === 'active' ? html`next charge ${time(charge)}` : 'nothing is charged';
-  return figures([
-    ['State', html`${stateInWords(monitor)}<br />`, nextCharge],
-    [
-      'Matches today',
-      number(stats.matches_today),
-      `${number(stats.suppressed_today)} more not sent; ${number(stats.matches_7d)} in 7 days`,
-    ],
-    ['Last match', last === null ? html`none yet` : ago(last, request.now)],
-    [
-      'Webhook',
-      html`${deliveryInWords(delivery)}<br /><a href="${request.path(`/monitors/${monitor.id}/webhook`)}">Webhook</a>`,
-    ],
-  ]);
 }
 
 const FILTERS = ['since', 'until', 'keyword', 'subreddit'];
@@ -191,23 +223,41 @@ function stream({ pool, liveTails }: Deps, request: PageRequest): Promise<PageRe
 const RULE_LENGTH = 120;
 
 async function showList({ pool }: Deps, request: PageRequest): Promise<ShownPage> {
-  const [list, today] = await Promise.all([request.read('/v1/monitors'), readMatchesToday(pool, request.account.id)]);
-  const { items, limit, used } = list as { items: Monitor[]; limit: number; used: number };
+  const { path } = request;
+  const state = await readAccountState(pool, request);
+  const { monitors, limit } = state;
   const columns = ['Monitor', 'State', 'Today', 'Last match', 'Next charge', 'Actions'];
-  const rows = items.map((monitor) => listRow(request, monitor, today.get(monitor.id) ?? 0));
   return {
     title: 'Monitors',
+    heading: heading(
+      'Monitors',
+      html`<a class="button" href="${path('/monitors/new')}">${icon('plus')} New monitor</a>`,
+    ),
     content: html`${doneNotice(request, { deleted: 'The monitor was deleted.' })}
-      <p>
-        ${used} of ${limit} monitors.
-        ${used >= limit && html`<a href="${request.path('/billing')}">A larger pack</a> allows more.`}
-      </p>
-      <p><a class="button" href="${request.path('/monitors/new')}">New monitor</a></p>
-      ${items.length > 0 && html`<section id="monitors" data-live="15">${table('Your monitors', columns, rows)}</section>`}`,
+      <section id="monitors" data-live>
+        ${attention(request, state)}
+        ${
+          monitors.length > 0
+            ? table(
+                'Your monitors',
+                columns,
+                monitors.map((monitor) => listRow(request, monitor)),
+              )
+            : html`<div class="empty">
+                <p><strong>No monitors yet.</strong></p>
+                <p class="note">A monitor reports every new post and comment with your keywords within seconds.</p>
+                <p><a class="button" href="${path('/monitors/new')}">Create your first monitor</a></p>
+              </div>`
+        }
+      </section>
+      <p class="note">
+        ${monitors.length} of ${limit} monitors.
+        ${monitors.length >= limit && html`<a href="${path('/billing')}">A larger pack</a> allows more.`}
+      </p>`,
   };
 }
 
-function listRow(request: PageRequest, monitor: Monitor, today: number): HtmlValue[] {
+function listRow(request: PageRequest, { monitor, today }: MonitorState): HtmlValue[] {
   const { id, name, status, last_match_at: last, next_charge_at: charge, webhook_failing: isFailing } = monitor;
   const page = request.path(`/monitors/${id}`);
   const rule = printRuleQuery(ruleOfMonitor(monitor));
@@ -215,8 +265,8 @@ function listRow(request: PageRequest, monitor: Monitor, today: number): HtmlVal
   return [
     html`<a href="${page}">${name}</a><br /><code class="note">${shortRule}</code>`,
     html`${stateInWords(monitor)}
-    ${isFailing && html`<br /><a class="bad" href="${page}/webhook">The webhook is marked as failing</a>`}`,
-    today,
+    ${isFailing && html`<br /><a class="bad" href="${page}/deliveries">The webhook is failing</a>`}`,
+    today.matches,
     last === null ? 'none yet' : ago(last, request.now),
     status === 'active' ? time(charge) : '–',
     html`${runButtons(request, monitor)} <a href="${page}/edit">Change<span class="hidden"> ${name}</span></a>`,
@@ -231,7 +281,7 @@ const MUTED: Readonly<Record<MonitorMute['kind'], string>> = {
 const PREFIXES: Readonly<Record<MonitorMute['kind'], string>> = { subreddit: 'r/', author: 'u/', thread: '' };
 
 async function showMutes(request: PageRequest, problems = NO_PROBLEMS): Promise<ShownPage> {
-  const [{ name }, list] = await Promise.all([readMonitor(request), request.read('/v1/monitors/:id/mutes')]);
+  const [monitor, list] = await Promise.all([readMonitor(request), request.read('/v1/monitors/:id/mutes')]);
   const { items, limit } = list as { items: MonitorMute[]; limit: number };
   const page = `/monitors/${request.id}/mutes`;
   const rows = items.map(({ id, kind, value, created_at: at }) => [
@@ -240,7 +290,8 @@ async function showMutes(request: PageRequest, problems = NO_PROBLEMS): Promise<
     postButton(request, { action: `${page}/${id}/delete`, label: html`Remove<span class="hidden"> ${value}</span>` }),
   ]);
   return monitorPage(request, '/mutes', {
-    title: `Mutes of “${name}”`,
+    monitor,
+    title: `Mutes of “${monitor.name}”`,
     problems,
     content: html`<p>
         The monitor records nothing from muted communities, accounts and threads. ${items.length} of ${limit} used.

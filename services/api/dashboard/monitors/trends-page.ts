@@ -59,7 +59,7 @@ export function historyPages(pool: Queryable): PageRoute[] {
 
 async function show(request: PageRequest): Promise<ShownPage> {
   const interval = request.query.text('interval') === 'hour' ? 'hour' : 'day';
-  const { name } = await readMonitor(request);
+  const monitor = await readMonitor(request);
   // One after the other: an account has two of these responses at a time, and may have two pages open.
   const series = async (by: string) =>
     (await request.read('/v1/monitors/:id/timeseries', { query: { interval, by } })) as Timeseries;
@@ -68,7 +68,8 @@ async function show(request: PageRequest): Promise<ShownPage> {
   const other = interval === 'hour' ? 'day' : 'hour';
   const caption = interval === 'hour' ? 'Matches of the last 7 days by hour' : 'Matches of the last 30 days by day';
   return monitorPage(request, '/trends', {
-    title: `Trends of “${name}”`,
+    monitor,
+    title: `Insights of “${monitor.name}”`,
     content: html`<p>
         In UTC, by the time when items were first seen.
         <a href="${request.path(`/monitors/${request.id}/trends?interval=${other}`)}">Show by ${other}</a>
@@ -155,6 +156,7 @@ async function showEarlier(request: PageRequest, problems = NO_PROBLEMS): Promis
   const { items } = list as { items: Backfill[] };
   const running = items.find(({ ended_at: endedAt }) => endedAt === null);
   return monitorPage(request, '/earlier', {
+    monitor,
     title: `Earlier matches of “${monitor.name}”`,
     problems,
     content: html`${running === undefined ? startForm(request, monitor, problems) : underWay(request, running)}
@@ -249,10 +251,11 @@ const FORMATS: Readonly<Record<ExportFormat, string>> = {
 };
 
 async function showExport(pool: Queryable, request: PageRequest, first: HtmlValue = ''): Promise<ShownPage> {
-  const { name } = await readMonitor(request);
+  const monitor = await readMonitor(request);
   const file = (format: ExportFormat) => request.path(`/monitors/${request.id}/export/${format}`);
   return monitorPage(request, '/export', {
-    title: `Export and feed of “${name}”`,
+    monitor,
+    title: `Export and feed of “${monitor.name}”`,
     content: html`${first}
       <h2>Download</h2>
       <p>All matches of the last 30 days in one file, oldest first. Free, up to ten times in 24 hours.</p>

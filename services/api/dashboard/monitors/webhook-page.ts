@@ -52,6 +52,7 @@ async function show(request: PageRequest, first: HtmlValue = '', problems = NO_P
   const { monitor, delivery } = shown as { monitor: Monitor; delivery: MonitorDelivery };
   const { name, webhook_url: url, webhook_kind: kind } = monitor;
   return monitorPage(request, '/webhook', {
+    monitor,
     title: `Webhook of “${name}”`,
     problems,
     content: html`${first} ${url === null ? noWebhook(request) : webhook(request, monitor, delivery)}
@@ -164,6 +165,7 @@ async function showDeliveries(request: PageRequest): Promise<ShownPage> {
   const older = after !== null && new URLSearchParams({ ...query, after }).toString();
   const action = `/monitors/${request.id}/redeliver`;
   return monitorPage(request, '/deliveries', {
+    monitor,
     title: `Deliveries of “${monitor.name}”`,
     problems,
     content: html`${resentNotice(request)}
