@@ -45,3 +45,9 @@ test('links between documents lead somewhere', () => {
   );
   expect(dead).toEqual([]);
 });
+
+test('the tests that test/README.md names exist', () => {
+  const named = [...read('test/README.md').matchAll(/`((?:architecture|unit|integration|long)\/[^`]+)`/g)];
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.map(([, name]) => `test/${name!}.test.ts`).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
