@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks the files of deploy/ with the tools that are installed. A tool that is absent is named as skipped, on a line of
-# its own, and fails nothing. docs/operate/deploy.md says where each comes from.
+# its own, and fails nothing.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 

@@ -36,12 +36,20 @@ test('the reference pages are those that `npm run reference` writes', async () =
   for (const [file, text] of Object.entries(await referencePages())) expect(read(`docs/reference/${file}`)).toBe(text);
 });
 
-test('links between documents lead somewhere', () => {
+test('links between documents lead to a file, and to a heading in it', () => {
+  const headings = (file: string) =>
+    [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+      title!
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
+    );
+  const isDead = (file: string, heading: string) =>
+    !existsSync(join(ROOT, file)) || (heading !== '' && file.endsWith('.md') && !headings(file).includes(heading));
   const dead = filesLike('*.md').flatMap((file) =>
-    [...read(file).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
-      .map(([, target]) => target!)
-      .filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(ROOT, dirname(file), target)))
-      .map((target) => `${file}: ${target}`),
+    [...read(file).matchAll(/\]\((?![a-z]+:)([^)#\s]*)#?([^)\s]*)\)/g)]
+      .filter(([, path, heading]) => isDead(path === '' ? file : join(dirname(file), path!), heading!))
+      .map(([link]) => `${file}: ${link}`),
   );
   expect(dead).toEqual([]);
 });
