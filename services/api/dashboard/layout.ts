@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import { html } from '../../../shared/http/html.ts';
 import type { Html } from '../../../shared/http/html.ts';
-import { brand, document } from '../http/page.ts';
+import { brand, document, ICON_ELEMENT } from '../http/page.ts';
 import type { ShownPage } from './page.ts';
 import { icon } from './parts.ts';
 import type { IconName } from './parts.ts';
@@ -72,7 +72,8 @@ export function sendShownPage(response: Response, frame: Frame, page: ShownPage,
     'Cache-Control': 'no-store',
     'X-Robots-Tag': 'noindex',
   });
-  const head = html`<link rel="preload" href="${frame.font}" as="font" type="font/woff2" crossorigin />
+  const head = html`${ICON_ELEMENT}
+    <link rel="preload" href="${frame.font}" as="font" type="font/woff2" crossorigin />
     <link rel="stylesheet" href="${frame.style}" />
     ${frame.scripts.map((script) => html`<script type="module" src="${script}"></script>`)}`;
   const { title, heading, content } = page;

@@ -7,7 +7,7 @@ import type { Tokens } from 'marked';
 import { html, trustedHtml } from '../../../shared/http/html.ts';
 import type { Html } from '../../../shared/http/html.ts';
 import { FONT_STYLE, fontFiles, serveAssets, SHARED_STYLE } from '../http/assets.ts';
-import { brand, document } from '../http/page.ts';
+import { brand, document, ICON_ELEMENT } from '../http/page.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import type { OpenApiDocument } from '../openapi/openapi-shape.ts';
 import { apiReference } from './api-reference.ts';
@@ -133,7 +133,8 @@ class Documentation {
     const body = trustedHtml(
       new Marked().parse(page.markdown, { async: false, renderer }).replace(/^<h1[^>]*>.*?<\/h1>\n/, ''),
     );
-    const head = html`<link rel="stylesheet" href="${this.#prefix + this.#style}" />
+    const head = html`${ICON_ELEMENT}
+      <link rel="stylesheet" href="${this.#prefix + this.#style}" />
       <link rel="alternate" type="text/markdown" href="${this.#pathOf(page)}.md" />`;
     const heading = /^# (.+)$/m.exec(page.markdown)?.[1] ?? page.title;
     const content = this.#columns(page, body);

@@ -15,7 +15,13 @@ export interface Page {
 const STYLE_ELEMENT = trustedHtml(`<style>${SHARED_STYLE}</style>`);
 const STYLE_HASH = createHash('sha256').update(SHARED_STYLE).digest('base64');
 const MARK = readFileSync(join(import.meta.dirname, '../dashboard/assets/mark.svg'), 'utf8').trim();
-const ICON = `data:image/svg+xml,${encodeURIComponent(MARK)}`;
+
+/** For pages whose policy allows images with the scheme `data`. */
+export const ICON_ELEMENT = html`<link
+  rel="icon"
+  type="image/svg+xml"
+  href="data:image/svg+xml,${encodeURIComponent(MARK)}"
+/>`;
 
 /** @param referrer `no-referrer` where the address is a secret; otherwise forms send this origin, and to it alone */
 export function sendPage(
@@ -47,7 +53,7 @@ interface Document {
   content: HtmlValue;
 }
 
-/** A whole page. Its policy must allow images with the scheme `data`, for its icon. */
+/** A whole page. */
 export function document({ title, head, layout, header, heading, content }: Document): Html {
   return html`<!doctype html>
     <html lang="en">
@@ -56,7 +62,6 @@ export function document({ title, head, layout, header, heading, content }: Docu
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${title} – Forum monitor</title>
-        <link rel="icon" type="image/svg+xml" href="${ICON}" />
         ${head}
       </head>
       <body class="${layout}">
@@ -74,7 +79,6 @@ export function pageOf(title: string, content: HtmlValue, formTargets = ''): Pag
   const text = document({ title, head: STYLE_ELEMENT, layout: 'single', header, content });
   const policy = [
     "default-src 'none'",
-    'img-src data:',
     `style-src 'sha256-${STYLE_HASH}'`,
     "base-uri 'none'",
     `form-action 'self' ${formTargets}`.trim(),

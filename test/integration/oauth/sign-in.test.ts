@@ -38,7 +38,7 @@ function expectPlain(page: SeenPage): void {
   expect(headers.get('cache-control')).toBe('no-store');
   const policy = headers.get('content-security-policy')!;
   expect(policy).toMatch(
-    /^default-src 'none'; img-src data:; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'self'[^;]*; frame-ancestors 'none'$/,
+    /^default-src 'none'; style-src 'sha256-[^']+'; base-uri 'none'; form-action 'self'[^;]*; frame-ancestors 'none'$/,
   );
   expect(html).not.toMatch(/<script|javascript:| on[a-z]+=|<link|<img|<iframe|@import|url\(/i);
 }
