@@ -1,9 +1,13 @@
-import { html, trustedHtml } from '../http/html.ts';
+import { html } from '../http/html.ts';
 import type { Mail } from './mailer.ts';
 
 /** Longer lines are broken by some mail programs. */
 const LINE_LENGTH = 76;
 const NAME_LENGTH = 60;
+
+/** Mail programs know inline styles only. The colours are those of the pages, and stay readable on dark ground. */
+const MAIL_STYLE = 'font: 15px/1.55 Inter, system-ui, sans-serif; max-width: 560px; padding: 8px';
+const BRAND_STYLE = 'color: #6b65f0; font-size: 17px; font-weight: 650';
 
 /**
  * Paragraphs with lines that every mail server accepts unchanged. A line that is an address becomes a link, and a line
@@ -16,13 +20,12 @@ export function plainMail(to: string, subject: string, paragraphs: readonly (rea
     const [, before, code] = /^(Your code is )(\d+)$/.exec(line) ?? [];
     return code === undefined ? html`${line}` : html`${before}<strong>${code}</strong>`;
   };
+  const body = paragraphs.map((lines) => `<p>${lines.map((line) => String(htmlOf(line))).join('\n')}</p>\n`);
   return {
     to,
     subject,
     text: paragraphs.map((lines) => `${lines.join('\n')}\n`).join('\n'),
-    html: paragraphs
-      .map((lines) => `${String(html`<p>${trustedHtml(lines.map((line) => String(htmlOf(line))).join('\n'))}</p>`)}\n`)
-      .join(''),
+    html: `<div style="${MAIL_STYLE}">\n<p style="${BRAND_STYLE}">Forum monitor</p>\n${body.join('')}</div>\n`,
   };
 }
 

@@ -216,6 +216,7 @@ export interface Field {
   hint?: HtmlValue;
   problem?: string | undefined;
   required?: boolean;
+  autofocus?: boolean;
 }
 
 interface TextField extends Field {
@@ -289,11 +290,12 @@ function row(of: Field, control: Html): Html {
   </div>`;
 }
 
-function described({ name, hint, problem, required }: Field): HtmlValue {
+function described({ name, hint, problem, required, autofocus }: Field): HtmlValue {
   const ids = [hint !== undefined && `${name}-hint`, problem !== undefined && `${name}-problem`].filter(Boolean);
   return [
     ids.length > 0 && html`aria-describedby="${ids.join(' ')}" `,
     problem !== undefined && html`aria-invalid="true" `,
     required === true && html`required `,
+    autofocus === true && html`autofocus `,
   ];
 }

@@ -203,20 +203,24 @@ function showAddressForm(
 ): void {
   const next = nextOf(request);
   const action = frame.path(`${PATH}${next === '' ? '' : `?next=${encodeURIComponent(next)}`}`);
-  const content = html`<form method="post" action="${action}" class="narrow">
-    ${csrfFieldOf(visitor)}
-    ${field({
-      name: 'email',
-      label: 'Your e-mail address',
-      type: 'email',
-      value: email,
-      autocomplete: 'email',
-      required: true,
-      problem,
-      hint: 'We mail you a code. A new address opens a free account with 200 credits.',
-    })}
-    <button>Send the code</button>
-  </form>`;
+  const content = html`<p class="note">
+      Forum monitor watches every new post and comment for your keywords, and delivers each match within seconds.
+    </p>
+    <form method="post" action="${action}">
+      ${csrfFieldOf(visitor)}
+      ${field({
+        name: 'email',
+        label: 'Your e-mail address',
+        type: 'email',
+        value: email,
+        autocomplete: 'email',
+        required: true,
+        problem,
+        hint: 'We mail you a code. A new address opens a free account with 200 credits.',
+        autofocus: true,
+      })}
+      <button>Send the code</button>
+    </form>`;
   sendShownPage(response, frame, { title: 'Sign in', status, content }, undefined);
 }
 
@@ -225,7 +229,7 @@ function showCodeForm({ pages: { frame }, response, visitor }: Step, email: stri
       We mailed a 6-digit code to <strong>${email}</strong>. It is valid for ${CODE_SECONDS / 60} minutes. If the mail
       contains a link instead, open it in this browser.
     </p>
-    <form method="post" action="${frame.path(CODE)}" class="narrow">
+    <form method="post" action="${frame.path(CODE)}">
       ${csrfFieldOf(visitor)}
       ${field({
         name: 'code',
@@ -235,6 +239,7 @@ function showCodeForm({ pages: { frame }, response, visitor }: Step, email: stri
         inputmode: 'numeric',
         required: true,
         problem,
+        autofocus: true,
       })}
       <button>Sign in</button>
     </form>

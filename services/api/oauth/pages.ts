@@ -59,7 +59,7 @@ export function codePage(pageUrl: string, email: string, fault?: string): Page {
         </div>
         <button>Sign in</button>
       </form>
-      <form method="post" action="${pageUrl}/again"><button>Use another address</button></form>`,
+      <form method="post" action="${pageUrl}/again"><button class="quiet">Use another address</button></form>`,
   );
 }
 
@@ -77,8 +77,10 @@ export function consentPage(pageUrl: string, client: RequestingClient, email: st
       <p>${originOf(client)}</p>
       <p>Your answer is sent to <strong>${target}</strong>. Allow this only if you have just started it yourself.</p>
       <form method="post" action="${pageUrl}/decision">
-        <button name="decision" value="allow">Allow</button>
-        <button name="decision" value="deny">Deny</button>
+        <div class="actions">
+          <button name="decision" value="allow">Allow</button>
+          <button name="decision" value="deny" class="quiet">Deny</button>
+        </div>
       </form>`,
     formTarget(redirect),
   );

@@ -73,7 +73,7 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
       await look('/sign-in', as, undefined, async (page) => {
         await page.getByLabel('Your e-mail address').fill('not an address');
         // As a program does that does not check the field itself.
-        await page.locator('form.narrow').evaluate((form: unknown) => {
+        await page.locator('main form').evaluate((form: unknown) => {
           (form as { noValidate: boolean }).noValidate = true;
         });
         await page.getByRole('button', { name: 'Send the code' }).click();

@@ -17,12 +17,14 @@ test('paragraphs are escaped; lines that are addresses become links, and lines w
       'Not a link: https://app.example.com\n',
       'Your code is 012345\n',
     ].join('\n'),
-    html: [
-      '<p>These &lt;two&gt;:\n<br />- “a &amp; b”\n<br />- c</p>\n',
-      '<p><a href="https://app.example.com/x?a=1&amp;b=2">https://app.example.com/x?a=1&amp;b=2</a></p>\n',
-      '<p>Not a link: https://app.example.com</p>\n',
-      '<p>Your code is <strong>012345</strong></p>\n',
-    ].join(''),
+    html: expect.stringContaining(
+      [
+        '<p>These &lt;two&gt;:\n<br />- “a &amp; b”\n<br />- c</p>\n',
+        '<p><a href="https://app.example.com/x?a=1&amp;b=2">https://app.example.com/x?a=1&amp;b=2</a></p>\n',
+        '<p>Not a link: https://app.example.com</p>\n',
+        '<p>Your code is <strong>012345</strong></p>\n',
+      ].join(''),
+    ) as string,
   });
 });
 
