@@ -4,10 +4,12 @@ import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 const BROWSER_GLOBALS = [
+  'customElements',
   'document',
   'DOMParser',
   'EventSource',
   'fetch',
+  'HTMLElement',
   'location',
   'navigator',
   'setInterval',

@@ -1,4 +1,5 @@
-import type { Queryable } from '../postgres/pool.ts';
+import { inIndexOrder } from '../postgres/pool.ts';
+import type { Pool, Queryable } from '../postgres/pool.ts';
 import { readOne, readRows } from '../postgres/sql.ts';
 
 /**
@@ -64,6 +65,49 @@ export async function readMonitorMatchesByDay(db: Queryable, monitorId: string, 
     CROSS JOIN generate_series(0, ${days}::integer - 1) AS ago
     LEFT JOIN monitor_days d ON d.monitor_id = ${monitorId} AND d.day = today.day - ago
     ORDER BY ago DESC`;
+}
+
+export interface HourOfMatches {
+  /** Its start. */
+  hour: Date;
+  /** Without suppressed ones. Null when the hour has matches that were not counted. */
+  matches: number | null;
+  suppressed: number | null;
+}
+
+/** More would take longer than the rest of a page. */
+const MOST_COUNTED = 10_000;
+
+/**
+ * The last hours, the present one included, oldest first, by the time of recording as for `readMonitorMatchesByDay`.
+ * Counts the newest `MOST_COUNTED` matches by the primary key: they have their numbers in the order of their recording.
+ */
+export async function readMonitorMatchesByHour(pool: Pool, monitorId: string, hours: number): Promise<HourOfMatches[]> {
+  return inIndexOrder(
+    pool,
+    (client) => readRows<HourOfMatches>(client)`
+      WITH newest AS MATERIALIZED (
+        SELECT date_trunc('hour', created_at, 'UTC') AS hour, suppressed
+        FROM matches
+        WHERE monitor_id = ${monitorId}
+        ORDER BY seq DESC
+        LIMIT ${MOST_COUNTED}
+      ), cut AS (
+        SELECT min(hour) AS hour FROM newest HAVING count(*) = ${MOST_COUNTED}
+      ), shown AS (
+        SELECT date_trunc('hour', (SELECT service_now()), 'UTC') - ago * interval '1 hour' AS hour
+        FROM generate_series(0, ${hours}::integer - 1) AS ago
+      )
+      SELECT shown.hour,
+        CASE WHEN shown.hour <= (SELECT hour FROM cut) THEN NULL
+          ELSE count(*) FILTER (WHERE NOT newest.suppressed) END AS matches,
+        CASE WHEN shown.hour <= (SELECT hour FROM cut) THEN NULL
+          ELSE count(*) FILTER (WHERE newest.suppressed) END AS suppressed
+      FROM shown
+      LEFT JOIN newest ON newest.hour = shown.hour
+      GROUP BY shown.hour
+      ORDER BY shown.hour`,
+  );
 }
 
 /** The terms of the newest matches of a monitor, the most frequent first. */

@@ -111,3 +111,57 @@ async function readHealth(
   );
   return new Map(rows.map(({ id, ...health }) => [id, health]));
 }
+
+/** The attempts that began in an hour; null where the hour has attempts that were not counted. */
+export interface HourOfAttempts {
+  /** Its start. */
+  at: Date;
+  delivered: number | null;
+  /** Failed, to be tried again. */
+  retried: number | null;
+  /** Failed for good. */
+  failed: number | null;
+}
+
+/** The most attempts of an outcome that are counted by hour: the newest. */
+const MOST_COUNTED = 10_000;
+
+/**
+ * Counts the attempts of the last hours, the present one included, oldest first. Reads delivery_attempts_outcomes,
+ * which has the attempts of each outcome by time, up to a limit.
+ */
+export async function readAttemptsByHour(pool: Pool, monitorId: string, hours: number): Promise<HourOfAttempts[]> {
+  return inIndexOrder(
+    pool,
+    (client) => readRows<HourOfAttempts>(client)`
+      WITH shown AS MATERIALIZED (
+        SELECT date_trunc('hour', (SELECT service_now()), 'UTC') - ago * interval '1 hour' AS at
+        FROM generate_series(0, ${hours}::integer - 1) AS ago
+      ), counted AS MATERIALIZED (
+        SELECT outcome.name, date_trunc('hour', a.started_at, 'UTC') AS at, count(*) AS attempts
+        FROM (VALUES ('pending'), ('failed'), ('delivered')) AS outcome (name)
+        CROSS JOIN LATERAL (
+          SELECT a.started_at FROM delivery_attempts a
+          WHERE a.monitor_id = ${monitorId} AND a.delivery_status = outcome.name
+            AND a.started_at >= (SELECT min(at) FROM shown)
+          ORDER BY a.started_at DESC
+          LIMIT ${MOST_COUNTED}
+        ) AS a
+        GROUP BY 1, 2
+      ), outcomes AS (
+        SELECT shown.at, outcome.name,
+          CASE WHEN shown.at > cut.at IS NOT false THEN coalesce(counted.attempts, 0) END AS attempts
+        FROM shown
+        CROSS JOIN (VALUES ('pending'), ('failed'), ('delivered')) AS outcome (name)
+        LEFT JOIN (
+          SELECT name, min(at) AS at FROM counted GROUP BY name HAVING sum(attempts) = ${MOST_COUNTED}
+        ) AS cut ON cut.name = outcome.name
+        LEFT JOIN counted ON counted.name = outcome.name AND counted.at = shown.at
+      )
+      SELECT at, min(attempts) FILTER (WHERE name = 'delivered') AS delivered,
+        min(attempts) FILTER (WHERE name = 'pending') AS retried, min(attempts) FILTER (WHERE name = 'failed') AS failed
+      FROM outcomes
+      GROUP BY at
+      ORDER BY at`,
+  );
+}

@@ -22,9 +22,10 @@ import { keysPages } from './keys-pages.ts';
 import { sendShownPage } from './layout.ts';
 import type { Frame, Viewer } from './layout.ts';
 import { editPages } from './monitors/edit-pages.ts';
+import { exportPages } from './monitors/export-page.ts';
 import { explanationPages } from './monitors/matches.ts';
 import { monitorPages } from './monitors/monitor-page.ts';
-import { historyPages } from './monitors/trends-page.ts';
+import { insightsPages } from './monitors/trends-page.ts';
 import { webhookPages } from './monitors/webhook-page.ts';
 import { overviewPages } from './overview-page.ts';
 import { FormFields, get } from './page.ts';
@@ -60,7 +61,8 @@ export function allPages(deps: DashboardDeps): PageRoute[] {
     ...monitorPages(deps),
     ...explanationPages,
     ...webhookPages,
-    ...historyPages(deps.pool),
+    ...insightsPages(deps.pool),
+    ...exportPages(deps.pool),
     ...keysPages(deps),
     ...sqlPages,
     ...billingPages(deps),
@@ -81,7 +83,7 @@ export function createDashboard(deps: DashboardDeps): Router {
   });
   router.all('/', methodNotAllowed(['GET', 'HEAD']));
   router.use(mount, refuseOtherHosts(deps));
-  const style = [FONT_STYLE, SHARED_STYLE].join('\n');
+  const style = [FONT_STYLE, SHARED_STYLE, dashboardFiles(...STYLES)].join('\n');
   const scripts = SCRIPTS.map((name) => [name, dashboardFiles(name)] as const);
   const prefix = folder.slice(0, -mount.length);
   const assets = prefix + serveAssets(router, `${mount}/assets`, [['style.css', style], ...scripts, ...fontFiles()]);
@@ -101,7 +103,9 @@ export function createDashboard(deps: DashboardDeps): Router {
 }
 
 const FOLDER = '/dashboard';
-const SCRIPTS = ['dashboard.js'];
+/** After the shared style. */
+const STYLES = ['charts.css'];
+const SCRIPTS = ['dashboard.js', 'charts.js'];
 
 export type DashboardAddress = ReturnType<typeof dashboardAddress>;
 

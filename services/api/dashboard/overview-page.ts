@@ -8,12 +8,12 @@ import { attention, readAccountState } from './attention.ts';
 import type { AccountState, MonitorState } from './attention.ts';
 import type { DashboardDeps } from './dashboard.ts';
 import { deliveryInWords, stateInWords } from './monitors/monitor-frame.ts';
+import { lastIntervals, timeChart } from './charts.ts';
 import { get, post } from './page.ts';
 import type { PageRequest, PageRoute, ShownPage } from './page.ts';
-import { ago, barChart, doneNotice, figures, heading, icon, list, number, postButton, table } from './parts.ts';
+import { ago, doneNotice, figures, heading, icon, list, number, postButton, table } from './parts.ts';
 
 const CHART_DAYS = 14;
-const DAY_MS = 86_400_000;
 /** A measurement that takes longer, as when an engine hangs, is left out. */
 const STATUS_MS = 500;
 
@@ -27,9 +27,8 @@ export const overviewPages = (deps: DashboardDeps): PageRoute[] => [
 
 async function showOverview({ pool }: DashboardDeps, request: PageRequest): Promise<ShownPage> {
   const { account, path, now } = request;
-  const days = Array.from({ length: CHART_DAYS }, (_, index) =>
-    new Date(now - (CHART_DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10),
-  );
+  const points = lastIntervals('day', CHART_DAYS, now);
+  const days = points.map((at) => new Date(at).toISOString().slice(0, 10));
   const today = days.at(-1)!;
   const [state, matches, usage] = await Promise.all([
     readAccountState(pool, request),
@@ -63,13 +62,16 @@ async function showOverview({ pool }: DashboardDeps, request: PageRequest): Prom
               : html`at today’s usage · <a href="${path('/billing')}">Buy more</a>`,
           ],
         ])}
-        ${barChart({
+        ${timeChart({
           caption: `Matches of the last ${CHART_DAYS} days`,
-          moreUnit: 'not sent',
-          bars: days.map((label) => {
-            const { matches: value = 0, suppressed: more = 0 } = byDay.get(label) ?? {};
-            return { label, value, more };
-          }),
+          unit: 'matches',
+          interval: 'day',
+          points,
+          series: [
+            { name: 'matches', tone: 1, values: days.map((day) => byDay.get(day)?.matches ?? 0) },
+            { name: 'not sent', tone: 6, values: days.map((day) => byDay.get(day)?.suppressed ?? 0) },
+          ],
+          kind: 'stacked bars',
         })}
         ${
           state.monitors.length > 0 &&

@@ -128,51 +128,6 @@ export function figures(all: readonly (readonly [name: string, value: HtmlValue,
   </dl>`;
 }
 
-/** A bar of a chart, with a second part on top of it where a chart has two series. */
-export interface Bar {
-  label: string;
-  value: number;
-  more?: number;
-}
-
-interface BarChart {
-  caption: string;
-  moreUnit?: string;
-  bars: readonly Bar[];
-}
-
-const CHART = { width: 600, height: 120, gap: 0.2 };
-
-export function barChart({ caption, moreUnit, bars }: BarChart): Html {
-  const { width, height, gap } = CHART;
-  const largest = Math.max(1, ...bars.map(({ value, more = 0 }) => value + more));
-  const step = width / Math.max(1, bars.length);
-  const shapes = bars.map(({ label, value, more = 0 }, index) => {
-    const at = { x: (step * (index + gap / 2)).toFixed(1), width: (step * (1 - gap)).toFixed(1) };
-    const [low, high] = [(height * value) / largest, (height * more) / largest];
-    return html`<g>
-      <title>${label}: ${value} matches${moreUnit !== undefined && `, ${more} ${moreUnit}`}</title>
-      <rect class="bar-value" x="${at.x}" width="${at.width}" y="${height - low}" height="${low}" />
-      <rect class="bar-more" x="${at.x}" width="${at.width}" y="${height - low - high}" height="${high}" />
-    </g>`;
-  });
-  return html`<figure class="chart">
-    <figcaption>${caption}, highest bar ${number(largest)}</figcaption>
-    <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true" focusable="false">
-      ${shapes}
-    </svg>
-    <div class="ends" aria-hidden="true"><span>${bars[0]?.label}</span><span>${bars.at(-1)?.label}</span></div>
-    <details>
-      <summary>Show as table</summary>
-      ${table(
-        caption,
-        [caption, 'matches', ...(moreUnit === undefined ? [] : [moreUnit])],
-        bars.map(({ label, value, more = 0 }) => [label, value, ...(moreUnit === undefined ? [] : [more])]),
-      )}
-    </details>
-  </figure>`;
-}
-
 /** A text to copy, with a button where scripts run. `id` must be unique on the page. */
 export function copyable(id: string, text: string, label: string, isCode = false): Html {
   const code = html`<code id="${id}">${text}</code>`;

@@ -199,7 +199,7 @@ describe('trying a rule', () => {
   });
 });
 
-describe('trends', () => {
+describe('insights', () => {
   const HOUR = 3_600_000;
 
   const AT = Math.floor(Date.now() / HOUR) * HOUR - 2 * HOUR;
@@ -214,8 +214,10 @@ describe('trends', () => {
     const page = await bench.person.get(`/monitors/${id}/trends?interval=hour`);
     expect(page.status).toBe(200);
     expect(isEscaped(page)).toBe(true);
-    const hour = new Date(AT).toISOString().slice(0, 13).replace('T', ' ');
-    expect(page.html).toContain(`${hour}:00: 0 matches, 1250 in spikes`);
-    expect(page.html).toMatch(/r\/metals<\/th>\s*<td class="number">1,250<\/td>/);
+    const day = new Date(AT).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+    const hour = new Date(AT).toISOString().slice(11, 13);
+    expect(page.html).toContain(`${day}, ${hour}:00 UTC: 1,250 matches – spike`);
+    expect(page.html).toMatch(/r\/metals<\/a><\/span>\s*<span class="number">1,250</);
+    expect(page.html).toContain('From seen to recorded');
   });
 });

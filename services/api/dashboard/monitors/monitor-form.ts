@@ -4,7 +4,7 @@ import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import type { FieldProblems, PageRequest } from '../page.ts';
 import { checkbox, field, fieldset, notice, number, otherProblems, select, textArea } from '../parts.ts';
-import { BACKFILL_HOURS } from './trends-page.ts';
+import { BACKFILL_HOURS } from './export-page.ts';
 import { markedExcerpt, markedText } from './matches.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
 import { inWords } from './monitor-frame.ts';

@@ -42,6 +42,13 @@ const TABS: readonly (readonly [name: string, pages: readonly Part[]])[] = [
   ],
 ];
 
+/** The charts of a monitor that is younger have hours. */
+export const YOUNG_HOURS = 72;
+
+export function isYoung({ created_at: createdAt }: Pick<Monitor, 'created_at'>, now: number): boolean {
+  return now - Date.parse(createdAt) < YOUNG_HOURS * 3_600_000;
+}
+
 const DONE: Readonly<Record<string, string>> = {
   changed: 'The change was saved. It applies to new posts and comments.',
   paused: 'The monitor is paused. Nothing is charged while it is paused.',

@@ -1,20 +1,25 @@
 import type { Monitor, MonitorDelivery, MonitorMute, MonitorStats } from '../../../../schemas/api/monitors.ts';
 import type { MatchPage } from '../../../../schemas/messages/monitor-match.ts';
 import { printRuleQuery } from '../../../../shared/monitors/rules/print-rule-query.ts';
+import type { Pool } from '../../../../shared/postgres/pool.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
-import { readMatchesByTerm, readMonitorMatchesByDay } from '../../../../shared/accounts/account-overview.ts';
+import {
+  readMatchesByTerm,
+  readMonitorMatchesByDay,
+  readMonitorMatchesByHour,
+} from '../../../../shared/accounts/account-overview.ts';
 import { openLiveTail } from '../../matches/live-tail-route.ts';
 import { itemEvent } from '../../matches/live-tails.ts';
 import { MONITOR_PERIOD_CREDITS, planOf } from '../../../../shared/billing/rules/plans.ts';
 import { attention, attentionOf, readAccountState } from '../attention.ts';
 import type { MonitorState } from '../attention.ts';
 import type { DashboardDeps } from '../dashboard.ts';
+import { rankChart, timeChart } from '../charts.ts';
 import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
 import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import {
   ago,
-  barChart,
   dangerousButton,
   doneNotice,
   field,
@@ -32,6 +37,7 @@ import {
 import { matchEntry } from './matches.ts';
 import {
   deliveryInWords,
+  isYoung,
   monitorPage,
   readMonitor,
   ruleInWords,
@@ -39,6 +45,7 @@ import {
   runButtons,
   inWords,
   stateInWords,
+  YOUNG_HOURS,
 } from './monitor-frame.ts';
 
 type Deps = Pick<DashboardDeps, 'pool' | 'liveTails'>;
@@ -79,9 +86,9 @@ async function show({ pool }: Deps, request: PageRequest): Promise<ShownPage> {
   const query = { order: 'newest', limit: String(PER_PAGE), ...matchFilter(request) };
   const shown = (await request.read('/v1/monitors/:id')) as ShownMonitor;
   const { monitor } = shown;
-  const [found, days, terms] = await Promise.all([
+  const [found, counts, terms] = await Promise.all([
     attempt(request.read('/v1/monitors/:id/matches', { query })),
-    readMonitorMatchesByDay(pool, id, CHART_DAYS),
+    matchesChart(pool, request, monitor),
     readMatchesByTerm(pool, id, { newest: NEWEST, limit: MAX_TERMS }),
   ]);
   return monitorPage(request, '', {
@@ -97,16 +104,13 @@ async function show({ pool }: Deps, request: PageRequest): Promise<ShownPage> {
         <aside>
           ${inWords(ruleInWords(ruleOfMonitor(monitor)))}
           <div id="counts" data-live>
-            ${barChart({
-              caption: `Matches of the last ${CHART_DAYS} days`,
-              moreUnit: 'not sent',
-              bars: days.map(({ day: label, matches: value, suppressed: more }) => ({ label, value, more })),
-            })}
+            ${counts}
             ${
               terms.length > 0 &&
-              barChart({
+              rankChart({
                 caption: `Matches by keyword, of the ${number(NEWEST)} most recent items`,
-                bars: terms.map(({ term: label, matches: value }) => ({ label, value })),
+                unit: 'matches',
+                rows: terms.map(({ term: label, matches: value }) => ({ label, value })),
               })
             }
           </div>
@@ -160,6 +164,25 @@ async function showSettings(request: PageRequest): Promise<ShownPage> {
         consequences:
           'It stops immediately and cannot be restored. Its matches are no longer shown. The current day is not refunded. Pausing stops charges too.',
       })}`,
+  });
+}
+
+/** Of a young monitor by hour, because most of its thirty days would be empty. */
+async function matchesChart(pool: Pool, { id, now }: PageRequest, monitor: Monitor): Promise<Html> {
+  const isOfHours = isYoung(monitor, now);
+  const counts = isOfHours
+    ? await readMonitorMatchesByHour(pool, id, YOUNG_HOURS)
+    : await readMonitorMatchesByDay(pool, id, CHART_DAYS);
+  return timeChart({
+    caption: isOfHours ? `Matches of the last ${YOUNG_HOURS} hours` : `Matches of the last ${CHART_DAYS} days`,
+    unit: 'matches',
+    interval: isOfHours ? 'hour' : 'day',
+    points: counts.map((each) => ('hour' in each ? each.hour.getTime() : Date.parse(each.day))),
+    series: [
+      { name: 'matches', tone: 1, values: counts.map(({ matches }) => matches) },
+      { name: 'not sent', tone: 6, values: counts.map(({ suppressed }) => suppressed) },
+    ],
+    kind: 'stacked bars',
   });
 }
 

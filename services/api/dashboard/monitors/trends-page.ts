@@ -1,72 +1,43 @@
-import type { Backfill } from '../../../../schemas/api/backfills.ts';
-import { EXPORT_FORMATS } from '../../../../schemas/api/matches.ts';
-import type { ExportFormat, FeedAddresses } from '../../../../schemas/api/matches.ts';
-import type { Monitor } from '../../../../schemas/api/monitors.ts';
 import type { Latency, Quantiles, Timeseries } from '../../../../schemas/api/trends.ts';
-import { MATCHES_PER_CREDIT, MATCHES_PER_RUN } from '../../../../shared/backfills/rules/backfill-numbering.ts';
+import { readAttemptsByHour } from '../../../../shared/deliveries/delivery-health.ts';
+import type { HourOfAttempts } from '../../../../shared/deliveries/delivery-health.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
-import type { Queryable } from '../../../../shared/postgres/pool.ts';
-import { readFeedTokenTime } from '../../../../shared/matches/feed-tokens.ts';
-import { StreamedBody } from '../../http/response-stream.ts';
-import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
-import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
-import {
-  barChart,
-  checkbox,
-  copyable,
-  dangerousButton,
-  field,
-  number,
-  otherProblems,
-  postButton,
-  select,
-  table,
-  time,
-  typed,
-} from '../parts.ts';
-import type { Bar } from '../parts.ts';
-import { monitorPage, readMonitor } from './monitor-frame.ts';
+import type { Pool } from '../../../../shared/postgres/pool.ts';
+import { adjacentIntervals, lastIntervals, rankChart, timeChart } from '../charts.ts';
+import type { Interval, Series, Tone } from '../charts.ts';
+import { get } from '../page.ts';
+import type { PageRequest, PageRoute, ShownPage } from '../page.ts';
+import { table, time } from '../parts.ts';
+import { isYoung, monitorPage, readMonitor, YOUNG_HOURS } from './monitor-frame.ts';
 
 const HOUR_MS = 3_600_000;
+const KEYWORDS_SHOWN = 5;
 const COMMUNITIES_SHOWN = 10;
-const FEED = '/monitors/:id/feed';
+const DELIVERY_HOURS = 48;
+const LATENCY_DAYS = 7;
 
-/** Trends, earlier matches, exports and the feed of a monitor. */
-export function historyPages(pool: Queryable): PageRoute[] {
-  return [
-    get('/monitors/:id/trends', show),
-    get('/monitors/:id/earlier', (request) => showEarlier(request)),
-    post('/monitors/:id/earlier', start),
-    post('/monitors/:id/earlier/cancel', async (request) => {
-      await request.call('delete', '/v1/monitors/:id/backfill/:run_id', { partId: request.form.text('run') });
-      return { redirect: `/monitors/${request.id}/earlier?done=cancelled` };
-    }),
-    get('/monitors/:id/export', (request) => showExport(pool, request)),
-    get('/monitors/:id/export/:format', async (request) => {
-      const query = { format: request.params.format ?? '' };
-      const { body, headers = {} } = await request.call('get', '/v1/monitors/:id/matches/export', { query });
-      if (!(body instanceof StreamedBody)) throw new Error('an export is a stream');
-      return { headers, body };
-    }),
-    post(FEED, async (request) => {
-      const { body } = await request.call('post', '/v1/monitors/:id/feed-token');
-      return showExport(pool, request, addresses(body as FeedAddresses));
-    }),
-    action(`${FEED}/revoke`, 'delete', '/v1/monitors/:id/feed-token', '/monitors/:id/export?done=revoked'),
-  ];
-}
+/** What a monitor found over time, where, how fast it arrived, and how its deliveries went. */
+export const insightsPages = (pool: Pool): PageRoute[] => [
+  get('/monitors/:id/trends', (request) => showInsights(pool, request)),
+];
 
-async function show(request: PageRequest): Promise<ShownPage> {
-  const interval = request.query.text('interval') === 'hour' ? 'hour' : 'day';
+async function showInsights(pool: Pool, request: PageRequest): Promise<ShownPage> {
   const monitor = await readMonitor(request);
+  const { interval, range, times } = shownTime(request, isYoung(monitor, request.now));
   // One after the other: an account has two of these responses at a time, and may have two pages open.
-  const series = async (by: string) =>
-    (await request.read('/v1/monitors/:id/timeseries', { query: { interval, by } })) as Timeseries;
-  const [total, communities] = [await series('total'), await series('subreddit')];
-  const latency = (await request.read('/v1/monitors/:id/latency')) as Latency;
+  const series = async (by: 'keyword' | 'subreddit') =>
+    (await request.read('/v1/monitors/:id/timeseries', { query: { interval, by, ...range } })) as Timeseries;
+  const readArchive = async () => ({
+    keywords: await series('keyword'),
+    communities: await series('subreddit'),
+    latency: (await request.read('/v1/monitors/:id/latency', { query: { days: String(LATENCY_DAYS) } })) as Latency,
+  });
+  const [{ keywords, communities, latency }, attempts] = await Promise.all([
+    readArchive(),
+    readAttemptsByHour(pool, request.id, DELIVERY_HOURS),
+  ]);
   const other = interval === 'hour' ? 'day' : 'hour';
-  const caption = interval === 'hour' ? 'Matches of the last 7 days by hour' : 'Matches of the last 30 days by day';
   return monitorPage(request, '/trends', {
     monitor,
     title: `Insights of “${monitor.name}”`,
@@ -74,227 +45,137 @@ async function show(request: PageRequest): Promise<ShownPage> {
         In UTC, by the time when items were first seen.
         <a href="${request.path(`/monitors/${request.id}/trends?interval=${other}`)}">Show by ${other}</a>
       </p>
-      ${barChart({ caption, moreUnit: 'in spikes', bars: barsOf(total) })} ${spikesTable(total)}
-      ${communitiesTable(communities)} ${latencyTable(latency)}`,
+      ${matchesChart(keywords, `Matches of ${times} by keyword`)} ${spikesTable(keywords)}
+      <div class="chart-pair">
+        ${communitiesChart(request, communities)} ${monitor.webhook_url !== null && deliveriesChart(attempts)}
+      </div>
+      ${latencyCharts(request, latency)}`,
   });
 }
 
-function barsOf({ interval, from, to, items, spikes }: Timeseries): Bar[] {
-  const length = interval === 'hour' ? HOUR_MS : 24 * HOUR_MS;
-  const counts = new Map(items.map(({ at, count }) => [Date.parse(at), count]));
-  const bars: Bar[] = [];
-  for (let at = Date.parse(from); at < Date.parse(to); at += length) {
-    const count = counts.get(at) ?? 0;
-    const within = spikes.filter((spike) => Date.parse(spike.at) >= at && Date.parse(spike.at) < at + length);
-    const more = Math.min(
-      count,
-      within.reduce((sum, spike) => sum + spike.count, 0),
-    );
-    const label = new Date(at).toISOString().slice(0, interval === 'hour' ? 13 : 10);
-    bars.push({ label: interval === 'hour' ? `${label.replace('T', ' ')}:00` : label, value: count - more, more });
-  }
-  return bars;
+/** What the charts show: hours of a young monitor, else days, unless the page's address says otherwise. */
+function shownTime(
+  { query, now }: PageRequest,
+  isYoung: boolean,
+): { interval: Interval; range: { from?: string }; times: string } {
+  const chosen = query.text('interval');
+  if (chosen === 'day' || (chosen !== 'hour' && !isYoung))
+    return { interval: 'day', range: {}, times: 'the last 30 days' };
+  if (!isYoung) return { interval: 'hour', range: {}, times: 'the last 7 days' };
+  const from = new Date(now - (YOUNG_HOURS - 1) * HOUR_MS).toISOString();
+  return { interval: 'hour', range: { from }, times: `the last ${YOUNG_HOURS} hours` };
 }
+
+function matchesChart({ interval, from, to, items, spikes }: Timeseries, caption: string): Html {
+  const points = adjacentIntervals(interval, Date.parse(from), Date.parse(to));
+  const byKeyword = Map.groupBy(items, ({ keyword }) => keyword ?? '');
+  const sums = [...byKeyword].map(([keyword, all]) => ({ keyword, sum: sumOf(all) }));
+  const shown = sums
+    .filter(({ keyword }) => keyword !== '')
+    .sort((a, b) => b.sum - a.sum)
+    .slice(0, KEYWORDS_SHOWN)
+    .map(({ keyword }) => keyword);
+  const others = items.filter(({ keyword }) => keyword === null || !shown.includes(keyword));
+  const valuesOf = (counted: Timeseries['items']) => {
+    const at = Map.groupBy(counted, (item) => Date.parse(item.at));
+    return points.map((point) => sumOf(at.get(point) ?? []));
+  };
+  const series: Series[] = shown.map((keyword, index) => ({
+    name: shown.length === 1 && others.length === 0 ? 'matches' : `“${keyword}”`,
+    tone: (index + 1) as Tone,
+    values: valuesOf(byKeyword.get(keyword)!),
+  }));
+  if (others.length > 0) series.push({ name: 'other keywords', tone: 6, values: valuesOf(others) });
+  return timeChart({
+    caption,
+    unit: 'matches',
+    interval,
+    points,
+    series,
+    kind: 'stacked bars',
+    marks: { name: 'Spike', at: spikes.map(({ at }) => Date.parse(at)) },
+    note: [
+      series.length > 1 && 'A match with several keywords counts for each of them. ',
+      spikes.length === 0 &&
+        'No spikes: no hour with at least 10 matches was far above the same hour on previous days. Spikes are detected once a rule is 14 days old.',
+    ],
+  });
+}
+
+const sumOf = (items: Timeseries['items']): number => items.reduce((sum, { count }) => sum + count, 0);
 
 function spikesTable({ spikes }: Timeseries): HtmlValue {
-  if (spikes.length === 0) {
-    return html`<p>
-      No spikes: no hour with at least 10 matches was far above the same hour on previous days. Spikes are detected once
-      a rule is 14 days old.
-    </p>`;
-  }
   const rows = spikes.toReversed().map(({ at, count, median, score }) => [time(at), count, median, score]);
-  return html`<h2>Spikes</h2>
-    ${table('Spikes', ['Hour', 'Matches', 'Usually', 'Score'], rows)}`;
-}
-
-function communitiesTable({ items }: Timeseries): HtmlValue {
-  const sums = new Map<string, number>();
-  for (const { subreddit, count } of items) {
-    if (subreddit !== null) sums.set(subreddit, (sums.get(subreddit) ?? 0) + count);
-  }
-  const caption = 'Communities with the most matches';
-  const largest = [...sums].sort(([, a], [, b]) => b - a).slice(0, COMMUNITIES_SHOWN);
-  const rows = largest.map(([name, count]) => [`r/${name}`, count]);
   return (
-    sums.size > 0 &&
-    html`<h2>${caption}</h2>
-      ${table(caption, ['Community', 'Matches'], rows)}`
+    rows.length > 0 &&
+    html`<h2>Spikes</h2>
+      ${table('Spikes', ['Hour', 'Matches', 'Usually', 'Score'], rows)}`
   );
 }
 
-function latencyTable({ items }: Latency): HtmlValue {
-  const caption = 'How fast matches arrive';
-  const steps = ['Created to seen', 'Seen to recorded', 'Recorded to delivered', 'Receiver’s response'];
-  const rows = items.map((day) => [
-    day.day,
-    ...[day.created_to_seen_ms, day.seen_to_recorded_ms, day.recorded_to_delivered_ms, day.receiver_ms].map(inSeconds),
-  ]);
-  return (
-    items.length > 0 &&
-    html`<h2>${caption}</h2>
-      <p class="note">Median and 99th percentile.</p>
-      ${table(caption, ['Day', ...steps], rows)}`
+function communitiesChart({ path, id }: PageRequest, { items }: Timeseries): Html {
+  const sums = [...Map.groupBy(items, ({ subreddit }) => subreddit)].flatMap(([name, all]) =>
+    name === null ? [] : [{ name, value: sumOf(all) }],
   );
+  const largest = sums.sort((a, b) => b.value - a.value).slice(0, COMMUNITIES_SHOWN);
+  return rankChart({
+    caption: 'Communities with the most matches',
+    unit: 'matches',
+    rows: largest.map(({ name, value }) => ({
+      label: `r/${name}`,
+      value,
+      href: path(`/monitors/${id}?subreddit=${encodeURIComponent(name)}`),
+    })),
+  });
 }
 
-function inSeconds(step: Quantiles | null): string {
-  if (step === null) return '–';
-  const seconds = (ms: number) => `${(ms / 1000).toLocaleString('en', { maximumFractionDigits: 2 })} s`;
-  return `${seconds(step.p50)}, ${seconds(step.p99)}`;
+function deliveriesChart(attempts: readonly HourOfAttempts[]): Html {
+  return timeChart({
+    caption: `Delivery attempts of the last ${DELIVERY_HOURS} hours`,
+    unit: 'attempts',
+    interval: 'hour',
+    points: attempts.map(({ at }) => at.getTime()),
+    series: [
+      { name: 'delivered', tone: 1, values: attempts.map(({ delivered }) => delivered) },
+      { name: 'to be retried', tone: 2, values: attempts.map(({ retried }) => retried) },
+      { name: 'failed permanently', tone: 4, values: attempts.map(({ failed }) => failed) },
+    ],
+    kind: 'stacked bars',
+    empty: `No attempts in the last ${DELIVERY_HOURS} hours`,
+  });
 }
 
-export const BACKFILL_HOURS = [
-  ['24', 'The last 24 hours'],
-  ['72', 'The last 3 days'],
-  ['168', 'The last 7 days'],
-  ['720', 'The last 30 days'],
+const STEPS = [
+  ['created_to_seen_ms', 'From created to seen'],
+  ['seen_to_recorded_ms', 'From seen to recorded'],
+  ['recorded_to_delivered_ms', 'From recorded to delivered'],
+  ['receiver_ms', 'Your receiver’s response'],
 ] as const;
 
-async function showEarlier(request: PageRequest, problems = NO_PROBLEMS): Promise<ShownPage> {
-  const [monitor, list] = await Promise.all([readMonitor(request), request.read('/v1/monitors/:id/backfill')]);
-  const { items } = list as { items: Backfill[] };
-  const running = items.find(({ ended_at: endedAt }) => endedAt === null);
-  return monitorPage(request, '/earlier', {
-    monitor,
-    title: `Earlier matches of “${monitor.name}”`,
-    problems,
-    content: html`${running === undefined ? startForm(request, monitor, problems) : underWay(request, running)}
-    ${items.length > 0 && runsTable(items)}`,
-  });
+/** A chart for each step that was measured, because one step may take a thousand times as long as another. */
+function latencyCharts({ now }: PageRequest, { items }: Latency): HtmlValue {
+  if (items.length === 0) return false;
+  const points = lastIntervals('day', LATENCY_DAYS, now);
+  const byDay = new Map(items.map((day) => [Date.parse(day.day), day]));
+  const values = (step: (typeof STEPS)[number][0], quantile: 'p50' | 'p99') =>
+    points.map((day) => secondsOf(byDay.get(day)?.[step], quantile));
+  const charts = STEPS.filter(([step]) => items.some((day) => day[step] !== null)).map(([step, caption]) =>
+    timeChart({
+      caption,
+      unit: 'seconds',
+      interval: 'day',
+      points,
+      series: [
+        { name: 'median', tone: 1, values: values(step, 'p50') },
+        { name: '99th percentile', tone: 2, values: values(step, 'p99') },
+      ],
+      kind: 'lines',
+    }),
+  );
+  return html`<h2>How fast matches arrive</h2>
+    <div class="chart-pair">${charts}</div>`;
 }
 
-function underWay(request: PageRequest, run: Backfill): Html {
-  const page = `/monitors/${request.id}/earlier`;
-  const cancel = postButton(request, { action: `${page}/cancel`, label: 'Cancel', fields: { run: run.id } });
-  return html`<p>Earlier matches are being found. <a href="${request.path(page)}">View progress</a></p>
-    ${run.state === 'running' && html`<div class="actions">${cancel}<span class="note">What was found stays.</span></div>`}`;
-}
-
-function startForm(request: PageRequest, { id, webhook_url: url }: Monitor, problems: FieldProblems): Html {
-  const { form, account } = request;
-  return html`<p>
-      Posts and comments of the last 30 days that match the current rule are added to the matches of this monitor. Items
-      that are already matches are skipped and cost nothing.
-    </p>
-    <form method="post" action="${request.path(`/monitors/${id}/earlier`)}" class="narrow">
-      ${request.csrfField} ${otherProblems(problems, ['max_credits'])}
-      ${select({ name: 'hours', label: 'How far back', value: form.text('hours') || '24', options: BACKFILL_HOURS })}
-      ${field({
-        ...typed(form, problems, 'max_credits', '10'),
-        label: 'Maximum cost in credits',
-        inputmode: 'numeric',
-        hint: 'Empty: no limit. Another run can find the rest later.',
-      })}
-      ${
-        url !== null &&
-        checkbox('deliver', 'Also send them to the webhook, as far as today’s daily cap allows', form.has('deliver'))
-      }
-      <div class="actions">
-        <button>Find earlier matches</button>
-        <span class="note"
-          >Costs 1 credit per ${MATCHES_PER_CREDIT} matches, rounded up. A run finds at most ${number(MATCHES_PER_RUN)}
-          matches. You have ${number(account.balance)} credits.</span
-        >
-      </div>
-    </form>`;
-}
-
-const STATES: Readonly<Record<Backfill['state'], string>> = {
-  running: 'in progress',
-  cancelling: 'being cancelled',
-  done: 'done',
-  stopped_balance: 'stopped: no credits left',
-  stopped_credits: 'stopped: maximum cost reached',
-  stopped_limit: `stopped: ${number(MATCHES_PER_RUN)} matches found`,
-  cancelled: 'cancelled',
-  failed: 'failed: an error on our side',
-};
-
-function runsTable(items: readonly Backfill[]): Html {
-  const rows = items.map((run) => [
-    html`${time(run.from)} to ${time(run.to)}`,
-    html`${STATES[run.state]}${progressOf(run)}`,
-    html`${number(run.matches)}${run.delivered > 0 && `, ${number(run.delivered)} sent`}`,
-    run.already_known,
-    run.credits,
-  ]);
-  return html`<h2>Runs</h2>
-    ${table('Runs, newest first', ['Time', 'State', 'Matches', 'Already known', 'Credits'], rows)}`;
-}
-
-function progressOf({ state, share }: Backfill): HtmlValue {
-  if (state === 'done') return false;
-  const percent = Math.floor(share * 100);
-  return html`<br /><progress max="100" value="${percent}">${percent} %</progress> ${percent} %`;
-}
-
-async function start(request: PageRequest): Promise<PageResponse> {
-  const { form, now } = request;
-  const hours = BACKFILL_HOURS.find(([value]) => value === form.text('hours'))?.[0] ?? '24';
-  const most = form.text('max_credits');
-  const body = {
-    from: new Date(now - Number(hours) * HOUR_MS).toISOString(),
-    deliver: form.has('deliver'),
-    ...(most !== '' && { max_credits: Number(most) }),
-  };
-  const { value, problems } = await attempt(request.call('post', '/v1/monitors/:id/backfill', { body }));
-  return value === undefined
-    ? showEarlier(request, problems)
-    : { redirect: `/monitors/${request.id}/earlier?done=started` };
-}
-
-const FORMATS: Readonly<Record<ExportFormat, string>> = {
-  csv: 'CSV, for spreadsheets',
-  ndjson: 'JSON, one match per line',
-  parquet: 'Parquet, for analysis',
-};
-
-async function showExport(pool: Queryable, request: PageRequest, first: HtmlValue = ''): Promise<ShownPage> {
-  const monitor = await readMonitor(request);
-  const file = (format: ExportFormat) => request.path(`/monitors/${request.id}/export/${format}`);
-  return monitorPage(request, '/export', {
-    monitor,
-    title: `Export and feed of “${monitor.name}”`,
-    content: html`${first}
-      <h2>Download</h2>
-      <p>All matches of the last 30 days in one file, oldest first. Free, up to ten times in 24 hours.</p>
-      <div class="actions">
-        ${EXPORT_FORMATS.map(
-          (format) => html`<a class="button quiet" href="${file(format)}" download>${FORMATS[format]}</a>`,
-        )}
-      </div>
-      <h2>Feed</h2>
-      ${feed(request, await readFeedTokenTime(pool, request.id))}`,
-  });
-}
-
-function feed(request: PageRequest, made: Date | undefined): Html {
-  const action = `/monitors/${request.id}/feed`;
-  if (made === undefined) {
-    return html`<p>
-        Feed readers show the newest 50 matches from a URL that needs no key. Anyone who has the URL can read them.
-      </p>
-      ${postButton(request, { action, label: 'Create a feed' })}`;
-  }
-  return html`<p>The feed URLs were created ${time(made)}. They were shown only once.</p>
-    ${dangerousButton(request, {
-      action,
-      label: 'Create new URLs',
-      summary: 'Replace the URLs',
-      consequences: 'The old URLs stop working immediately.',
-    })}
-    ${dangerousButton(request, {
-      action: `${action}/revoke`,
-      label: 'Revoke the feed',
-      summary: 'Revoke the feed',
-      consequences: 'Its URLs stop working immediately. You can create new ones at any time.',
-    })}`;
-}
-
-function addresses({ atom_url: atom, json_url: json }: FeedAddresses): Html {
-  return html`<h2>Feed URLs</h2>
-    <p>They are shown only once. Most feed readers accept the first one.</p>
-    ${copyable('atom-address', atom, 'the URL of the Atom feed')}
-    ${copyable('json-address', json, 'the URL of the JSON feed')}`;
+function secondsOf(step: Quantiles | null | undefined, quantile: 'p50' | 'p99'): number | null {
+  return step ? step[quantile] / 1000 : null;
 }
