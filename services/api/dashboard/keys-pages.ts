@@ -28,7 +28,7 @@ export function keysPages({ baseUrl }: Pick<DashboardDeps, 'baseUrl'>): PageRout
 }
 
 type KeyForm = { name: string; scopes: readonly string[]; problems: FieldProblems };
-const NEW_KEY: KeyForm = { name: '', scopes: KEY_SCOPES, problems: NO_PROBLEMS };
+const NEW_KEY: KeyForm = { name: '', scopes: ['forum:read'], problems: NO_PROBLEMS };
 
 async function keysPage(request: PageRequest, form = NEW_KEY): Promise<ShownPage> {
   const { items } = (await request.read('/v1/account/keys')) as { items: ApiKey[] };
@@ -95,7 +95,7 @@ function keyForm(request: PageRequest, { name, scopes, problems }: KeyForm): Htm
       autocomplete: 'off',
     })}
     ${fieldset(
-      'Permissions',
+      'Permissions (only what the program needs)',
       KEY_SCOPES.map((scope) => checkbox('scopes', PERMISSION_WORDS[scope], scopes.includes(scope), scope)),
       problems.get('scopes'),
     )}

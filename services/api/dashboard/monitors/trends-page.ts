@@ -4,11 +4,12 @@ import type { HourOfAttempts } from '../../../../shared/deliveries/delivery-heal
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import type { Pool } from '../../../../shared/postgres/pool.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { adjacentIntervals, lastIntervals, rankChart, timeChart } from '../charts.ts';
 import type { Interval, Series, Tone } from '../charts.ts';
 import { get } from '../page.ts';
 import type { PageRequest, PageRoute, ShownPage } from '../page.ts';
-import { table, time } from '../parts.ts';
+import { notice, table, time } from '../parts.ts';
 import { isYoung, monitorPage, readMonitor, YOUNG_HOURS } from './monitor-frame.ts';
 
 const HOUR_MS = 3_600_000;
@@ -33,24 +34,34 @@ async function showInsights(pool: Pool, request: PageRequest): Promise<ShownPage
     communities: await series('subreddit'),
     latency: (await request.read('/v1/monitors/:id/latency', { query: { days: String(LATENCY_DAYS) } })) as Latency,
   });
-  const [{ keywords, communities, latency }, attempts] = await Promise.all([
-    readArchive(),
+  const [archive, attempts] = await Promise.all([
+    readArchive().catch((error: unknown) => unavailable(error)),
     readAttemptsByHour(pool, request.id, DELIVERY_HOURS),
   ]);
+  const deliveries = monitor.webhook_url !== null && deliveriesChart(attempts);
+  const title = `Insights of “${monitor.name}”`;
+  if (typeof archive === 'string') {
+    return monitorPage(request, '/trends', { monitor, title, content: [notice('warn', archive), deliveries] });
+  }
+  const { keywords, communities, latency } = archive;
   const other = interval === 'hour' ? 'day' : 'hour';
   return monitorPage(request, '/trends', {
     monitor,
-    title: `Insights of “${monitor.name}”`,
+    title,
     content: html`<p>
         In UTC, by the time when items were first seen.
         <a href="${request.path(`/monitors/${request.id}/trends?interval=${other}`)}">Show by ${other}</a>
       </p>
       ${matchesChart(keywords, `Matches of ${times} by keyword`)} ${spikesTable(keywords)}
-      <div class="chart-pair">
-        ${communitiesChart(request, communities)} ${monitor.webhook_url !== null && deliveriesChart(attempts)}
-      </div>
+      <div class="chart-pair">${communitiesChart(request, communities)} ${deliveries}</div>
       ${latencyCharts(request, latency)}`,
   });
+}
+
+/** What to show where the archive does not respond. @throws any other error */
+function unavailable(error: unknown): string {
+  if (error instanceof ApiError && error.status === 503) return error.message;
+  throw error;
 }
 
 /** What the charts show: hours of a young monitor, else days, unless the page's address says otherwise. */

@@ -111,6 +111,11 @@ async function test(request: PageRequest): Promise<ShownPage> {
   return show(request, delivered ? notice('good', `${answered} The sample was delivered.`) : notice('bad', answered));
 }
 
+/** As in the guide to webhooks, whose example a test runs. */
+const LIBRARY = `import { Webhook } from 'standardwebhooks'; // npm install standardwebhooks
+
+const match = new Webhook(process.env.WEBHOOK_SECRET).verify(body, headers);`;
+
 const RECEIVERS = [
   { language: 'Node', file: 'receiver.mjs', command: 'node receiver.mjs', comment: '//' },
   { language: 'Python', file: 'receiver.py', command: 'python3 receiver.py', comment: '#' },
@@ -121,7 +126,14 @@ const RECEIVERS = [
 
 function receivers({ name, webhook_url: webhookUrl }: Monitor): Html {
   return html`<h2>Receiver code</h2>
-    <p>Both examples verify the signature, reject old requests, and ignore a match that arrives twice.</p>
+    <p>
+      Deliveries follow <a href="https://www.standardwebhooks.com" rel="noopener noreferrer">Standard Webhooks</a>, so
+      its libraries verify them: pass the raw body and the headers.
+    </p>
+    ${copyable('library', LIBRARY, 'the verification in Node', true)}
+    <p>
+      Without a library: both programs verify the signature, reject old requests, and ignore a match that arrives twice.
+    </p>
     ${receiverCode({ name, webhookUrl }).map(
       ({ language, file, command, code }) =>
         html`<details>
