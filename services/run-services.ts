@@ -182,7 +182,8 @@ function startBillerService(deps: ServiceDeps): Started {
   const { hasSimulatedForum, http } = deps.config;
   const mailer = createServiceMailer(deps);
   const payments = connectPayments(deps);
-  return startBiller({ ...deps, mailer, dashboardUrl: http.dashboardUrl, hasSimulatedForum, payments });
+  const secretBox = secretBoxOf(deps);
+  return startBiller({ ...deps, mailer, dashboardUrl: http.dashboardUrl, secretBox, hasSimulatedForum, payments });
 }
 
 function createServiceMailer({ config }: Installation): Mailer {

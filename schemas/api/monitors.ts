@@ -65,6 +65,10 @@ const MEANING = {
     'true: an hour with far more matches than usual is sent to the webhook as a `monitor.spike` event. Requires a `webhook_url`; removing that switches it off. Default: false.',
   digest:
     'Sends matches together instead of one by one, every full hour or every midnight (UTC): as a `monitor.digest` event to the webhook or, without a webhook, by mail to the address of the account. If no mail can be sent to that address, a `webhook_url` is required. A digest has at most 100 matches; without matches, nothing is sent.',
+  notify:
+    'email: matches are also mailed to the address of the account, whatever else they are sent to. The first one is mailed at once, then at most one mail in five minutes, with what came meanwhile. Suppressed and backfilled matches are not mailed. Free. Not possible if no mail can be sent to that address.',
+  notify_stopped:
+    'Why `notify` is off: the mail server refused the address (`bounced`), or the link in a mail was used (`unsubscribed`). Absent when it was switched off here, and once it is on again.',
 };
 
 /** Members of a monitor in responses: absent when they are not used. */
@@ -98,17 +102,24 @@ export type RefinementChanges = z.infer<z.ZodObject<typeof refinementChanges>>;
 
 const digestPeriod = z.enum(['hourly', 'daily']);
 export type DigestPeriod = z.infer<typeof digestPeriod>;
+const notifyBy = z.enum(['email']);
+export type NotifyBy = z.infer<typeof notifyBy>;
+const notifyStopped = z.enum(['bounced', 'unsubscribed']);
+export type NotifyStopped = z.infer<typeof notifyStopped>;
 
 /** Members of a monitor in responses: absent when they are not used. */
 export const optionFields = {
   spike_webhook: z.boolean().optional().describe(MEANING.spike_webhook),
   digest: digestPeriod.optional().describe(MEANING.digest),
+  notify: notifyBy.optional().describe(MEANING.notify),
+  notify_stopped: notifyStopped.optional().describe(MEANING.notify_stopped),
 };
 
 /** Members of bodies. null and false switch an option off; at creation they mean the same as absence. */
 export const optionChanges = {
   spike_webhook: z.boolean().nullable().optional().describe(MEANING.spike_webhook),
   digest: digestPeriod.nullable().optional().describe(MEANING.digest),
+  notify: notifyBy.nullable().optional().describe(MEANING.notify),
 };
 
 /** Body of POST /v1/monitors/parse. The service checks the text, because it reports where a fault is. */

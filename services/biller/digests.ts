@@ -169,17 +169,20 @@ function digestMail(
 }
 
 function section({ name, period, count, matches }: DigestOfMonitor, page: string): string[][] {
-  const more = count - matches.length;
-  const whole = more > 0 ? `and ${more.toLocaleString('en')} more on the page of the monitor:` : 'View them all:';
   return [
     wrapLines(`${quotedName(name)} (${period}): ${matchesOf(count)}.`),
     matches.flatMap(linesOf),
-    [whole],
+    [restOf(count - matches.length)],
     [page],
   ];
 }
 
-function linesOf(match: StoredMatch): string[] {
+/** What stands before the link to a monitor's page. @param more matches that the mail does not list */
+export function restOf(more: number): string {
+  return more > 0 ? `and ${more.toLocaleString('en')} more on the page of the monitor:` : 'View them all:';
+}
+
+export function linesOf(match: StoredMatch): string[] {
   const { kind, title, body, subreddit, matchedTerms, permalink } = match;
   const text = isVisible(title) ? title : body;
   const what = kind === 'comment' && isVisible(title) ? 'comment on ' : '';
@@ -188,6 +191,6 @@ function linesOf(match: StoredMatch): string[] {
   return link === undefined ? [line] : [line, link];
 }
 
-function matchesOf(count: number): string {
+export function matchesOf(count: number): string {
   return count === 1 ? '1 new match' : `${count.toLocaleString('en')} new matches`;
 }

@@ -35,6 +35,8 @@ export interface Mailing<Content> {
   compose: (mail: LeasedMail<Content>, to: string) => Promise<Mail | undefined>;
   /** Runs in the transaction that settles a mail that was sent. */
   onSent?: (db: Queryable, mail: LeasedMail<Content>) => Promise<void>;
+  /** Removes a mail that the recipient's mail server refuses for good. Without: it is retried. */
+  onBounce?: (mail: LeasedMail<Content>) => Promise<void>;
 }
 
 /**
@@ -84,11 +86,15 @@ async function sendMail<Content>(
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     const kind = mailing.kindOf(mail.content);
-    metrics.notices.inc({ kind, outcome: 'failed' });
+    const onBounce = error.isBounce ? mailing.onBounce : undefined;
+    await onBounce?.(mail);
+    metrics.notices.inc({ kind, outcome: onBounce ? 'bounced' : 'failed' });
     const { failure, smtpStatus } = error;
     logger.warn(
       { account_id: mail.accountId, notice: kind, failure, smtpStatus },
-      'a mail could not be sent; it will be retried when its lease ends',
+      onBounce
+        ? 'the mail server refuses an address for good; no more of these mails are sent to it'
+        : 'a mail could not be sent; it will be retried when its lease ends',
     );
     return;
   }

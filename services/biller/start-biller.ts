@@ -8,6 +8,7 @@ import type { KafkaConnection } from '../../shared/kafka/kafka-connection.ts';
 import type { Mailer } from '../../shared/mail/mailer.ts';
 import { countOpenErasures } from '../../shared/maintenance/erasure.ts';
 import type { Pool } from '../../shared/postgres/pool.ts';
+import type { SecretBox } from '../../shared/rules/secret-box.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Running } from '../../shared/runtime/lifecycle.ts';
 import type { Logger } from '../../shared/runtime/logger.ts';
@@ -19,6 +20,7 @@ import { findRecentSpikes } from './find-spikes.ts';
 import { InstallationReport } from './installation-report.ts';
 import { runJob } from './jobs.ts';
 import type { Job } from './jobs.ts';
+import { mailNewMatches } from './match-mails.ts';
 import { createNoticeJob, mailNotices } from './notices.ts';
 import { checkLedger, createReconciliation, modesToVoid, voidPayments } from './reconciliation.ts';
 import { runRenewalPass } from './renewal-pass.ts';
@@ -40,6 +42,8 @@ export interface BillerDeps {
   mailer: Mailer;
   /** For links in mails, without a trailing slash. */
   dashboardUrl: string;
+  /** Seals links in mails. */
+  secretBox: Pick<SecretBox, 'seal'>;
   metrics: Metrics;
   logger: Logger;
   /** Default: packs cannot be bought. */
@@ -164,6 +168,10 @@ export function billerJobs(deps: Omit<BillerDeps, 'fatal'> & { signal: AbortSign
     'mailing digests': {
       everyMs: 2 * SECOND,
       run: async () => ((await mailDigests(deps, signal)) > 0 ? 0 : undefined),
+    },
+    'mailing matches': {
+      everyMs: 2 * SECOND,
+      run: async () => ((await mailNewMatches(deps, signal)) > 0 ? 0 : undefined),
     },
   };
 }

@@ -13,6 +13,8 @@ export interface Mail {
   html: string;
   /** The page on which the recipient ends mails of this kind, for the button of mail programs. */
   unsubscribeUrl?: string;
+  /** A POST to that page ends them by itself, without a session (RFC 8058). */
+  isOneClick?: boolean;
 }
 
 export interface Mailer {
@@ -57,7 +59,7 @@ export function createMailer({ smtpUrl, from, outbox, timeouts = TIMEOUTS }: Mai
  * Converts a mail for nodemailer. The recipient is passed in parts, so that no part of it is parsed as a name or a
  * list.
  */
-function toMessage(from: string, { to, unsubscribeUrl, ...content }: Mail) {
+function toMessage(from: string, { to, unsubscribeUrl, isOneClick, ...content }: Mail) {
   return {
     ...content,
     from,
@@ -66,6 +68,7 @@ function toMessage(from: string, { to, unsubscribeUrl, ...content }: Mail) {
     headers: {
       'Auto-Submitted': 'auto-generated',
       ...(unsubscribeUrl !== undefined && { 'List-Unsubscribe': `<${unsubscribeUrl}>` }),
+      ...(isOneClick === true && { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
     },
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -181,20 +184,27 @@ export class MailError extends Error {
   readonly failure: MailFailure;
   /** The mail server's reply code, if it sent one. */
   readonly smtpStatus: number | undefined;
+  /** The recipient's mailbox takes no mail, now or later. */
+  readonly isBounce: boolean;
 
-  constructor(failure: MailFailure, smtpStatus?: number) {
+  constructor(failure: MailFailure, smtpStatus?: number, isBounce = false) {
     super(`the mail was not sent: ${failure}${smtpStatus === undefined ? '' : ` ${smtpStatus}`}`);
     this.failure = failure;
     this.smtpStatus = smtpStatus;
+    this.isBounce = isBounce;
   }
 }
 
 /** Codes of OpenSSL and Node for certificates and handshakes, which nodemailer keeps as `originalCode`. */
 const TLS_FAULT = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO)/;
 
+/** Replies to RCPT TO about the mailbox. 554 and 5.7.x are about the sender: a relay that refuses it, for instance. */
+const NO_MAILBOX = /^55[0-3](?![ -]5\.7\.)/;
+
 function toMailError(error: unknown): MailError {
-  const { code, originalCode, responseCode } = error as Record<string, unknown>;
+  const { code, originalCode, responseCode, command, response } = error as Record<string, unknown>;
   const smtpStatus = typeof responseCode === 'number' ? responseCode : undefined;
   const known = FAILURES[String(code)] ?? (TLS_FAULT.test(String(originalCode)) ? 'tls' : undefined);
-  return new MailError(known ?? (smtpStatus === undefined ? 'connection' : 'refused'), smtpStatus);
+  const isBounce = command === 'RCPT TO' && NO_MAILBOX.test(String(response));
+  return new MailError(known ?? (smtpStatus === undefined ? 'connection' : 'refused'), smtpStatus, isBounce);
 }

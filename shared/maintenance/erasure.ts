@@ -54,7 +54,7 @@ const TABLES: { table: string; order: string; and?: string }[] = [
   { table: 'matches', order: 'monitor_id, seq' },
   { table: 'delivery_attempts', order: 'monitor_id, seq, attempt' },
   ...['monitor_days', 'monitor_versions', 'monitor_states', 'monitor_mutes', 'feed_tokens', 'backfills'].map(byMonitor),
-  ...['monitor_digests', 'monitor_events', 'monitor_health'].map(byMonitor),
+  ...['monitor_digests', 'match_mails', 'monitor_events', 'monitor_health'].map(byMonitor),
   { table: 'monitor_threads', order: 'monitor_id', and: THREAD_DAYS },
 ];
 

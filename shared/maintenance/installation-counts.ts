@@ -120,8 +120,12 @@ export async function countWaitingWork(db: Queryable): Promise<WaitingWork> {
     WITH pending AS (
       SELECT created_at FROM monitor_events WHERE delivery_status = 'pending' LIMIT ${MOST_WAITING}
     )
-    SELECT (SELECT count(*)::int FROM (SELECT FROM digest_mails WHERE outcome IS NULL LIMIT ${MOST_WAITING}) AS waiting)
-             AS mails,
+    SELECT (SELECT count(*)::int FROM (
+             SELECT FROM digest_mails WHERE outcome IS NULL
+             UNION ALL
+             SELECT FROM match_mails WHERE outcome IS NULL
+             LIMIT ${MOST_WAITING}
+           ) AS waiting) AS mails,
            (SELECT count(*)::int FROM pending) AS pending,
            coalesce((SELECT extract(epoch FROM service_now() - min(created_at)) FROM pending), 0)::float8
              AS "oldestSeconds"`;

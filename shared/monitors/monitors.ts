@@ -1,4 +1,11 @@
-import type { DigestPeriod, MonitorStatus, MuteKind, WebhookKind } from '../../schemas/api/monitors.ts';
+import type {
+  DigestPeriod,
+  MonitorStatus,
+  MuteKind,
+  NotifyBy,
+  NotifyStopped,
+  WebhookKind,
+} from '../../schemas/api/monitors.ts';
 import { MONITOR_CHANGED_CHANNEL } from '../../schemas/messages/topics.ts';
 import type { Rule, RuleRefinements } from '../matching/rule.ts';
 import type { Queryable } from '../postgres/pool.ts';
@@ -24,6 +31,8 @@ export interface MonitorSettings {
   spikeWebhook: boolean;
   /** Matches are sent together; null: each by itself. */
   digest: DigestPeriod | null;
+  /** Where matches are mailed to, beside; null: nowhere. */
+  notify: NotifyBy | null;
 }
 
 export interface StoredMonitor extends MonitorSettings {
@@ -37,12 +46,17 @@ export interface StoredMonitor extends MonitorSettings {
   createdAt: Date;
   updatedAt: Date;
   webhookFailing: boolean;
+  /** Why notify was ended for its owner; null: it was not, or was switched on since. */
+  notifyStopped: NotifyStopped | null;
   lastMatchAt: Date | null;
   /** Seq of the newest match; 0 before the first; null when a deleted monitor was erased. */
   lastSeq: number | null;
 }
 
-export function ruleOf({ refinements, ...settings }: Omit<MonitorSettings, 'name' | 'spikeWebhook' | 'digest'>): Rule {
+export function ruleOf({
+  refinements,
+  ...settings
+}: Omit<MonitorSettings, 'name' | 'spikeWebhook' | 'digest' | 'notify'>): Rule {
   const { keywords, exclude, subreddits, posts, comments, nsfw } = settings;
   return { keywords, exclude, subreddits, posts, comments, nsfw, ...refinements };
 }
@@ -60,11 +74,12 @@ export async function insertMonitor(
   await execute(db)`
     WITH added AS (
       INSERT INTO monitors (id, account_id, name, keywords, exclude, subreddits, posts, comments, nsfw, refinements,
-        thread_once, webhook_url, webhook_kind, webhook_secret, spike_webhook, digest, active_since, next_charge_at)
+        thread_once, webhook_url, webhook_kind, webhook_secret, spike_webhook, digest, notify, active_since,
+        next_charge_at)
       VALUES (${monitor.id}, ${monitor.accountId}, ${monitor.name}, ${monitor.keywords}, ${monitor.exclude},
         ${monitor.subreddits}, ${monitor.posts}, ${monitor.comments}, ${monitor.nsfw}, ${monitor.refinements},
         ${monitor.threadOnce}, ${monitor.webhookUrl}, ${monitor.webhookKind}, ${monitor.sealedSecret},
-        ${monitor.spikeWebhook}, ${monitor.digest}, wall_now(), service_now() + interval '24 hours')
+        ${monitor.spikeWebhook}, ${monitor.digest}, ${monitor.notify}, wall_now(), service_now() + interval '24 hours')
       RETURNING id, version, active_since
     ), lock_row AS (
       INSERT INTO monitor_counters (monitor_id) SELECT id FROM added
@@ -87,7 +102,7 @@ export async function lockMonitor(db: Queryable, accountId: string, id: string):
 const MONITORS = sql`
   SELECT m.id, m.name, m.keywords, m.exclude, m.subreddits, m.posts, m.comments, m.nsfw, m.refinements,
          m.thread_once AS "threadOnce", m.webhook_url AS "webhookUrl", m.webhook_kind AS "webhookKind",
-         m.spike_webhook AS "spikeWebhook", m.digest, m.status, m.version, m.period_no AS "periodNo",
+         m.spike_webhook AS "spikeWebhook", m.digest, m.notify, m.notify_stopped AS "notifyStopped", m.status, m.version, m.period_no AS "periodNo",
          m.next_charge_at AS "nextChargeAt", m.created_at AS "createdAt", m.updated_at AS "updatedAt",
          coalesce(h.webhook_failing, false) AS "webhookFailing", c.last_match_at AS "lastMatchAt", c.last_seq AS "lastSeq"
   FROM monitors m
@@ -141,7 +156,9 @@ export async function updateMonitorSettings(
       subreddits = ${settings.subreddits}, posts = ${settings.posts}, comments = ${settings.comments},
       nsfw = ${settings.nsfw}, refinements = ${settings.refinements}, thread_once = ${settings.threadOnce},
       webhook_url = ${settings.webhookUrl}, webhook_kind = ${settings.webhookKind}, version = ${settings.version},
-      spike_webhook = ${settings.spikeWebhook}, digest = ${settings.digest}, updated_at = service_now()
+      spike_webhook = ${settings.spikeWebhook}, digest = ${settings.digest}, notify = ${settings.notify},
+      notify_stopped = CASE WHEN notify IS NOT DISTINCT FROM ${settings.notify} THEN notify_stopped END,
+      updated_at = service_now()
     WHERE id = ${id}`;
 }
 

@@ -1,9 +1,19 @@
 import type { Queryable } from '../postgres/pool.ts';
 
-/** Tables of mails: the column of a mail's content, its value once the mail is settled, and the column of its time. */
+/**
+ * Tables of mails: the content of a mail `l`, what is set once the mail is settled ($2: its outcome), and the column of
+ * its time. A mail about matches is made again and again: what was not sent is in the next one.
+ */
 const OUTBOXES = {
-  notices: { content: 'facts', nothing: '{}', madeAt: 'found_at' },
-  digest_mails: { content: 'sections', nothing: '[]', madeAt: 'created_at' },
+  notices: { content: 'l.facts', settled: "facts = '{}'", madeAt: 'found_at' },
+  digest_mails: { content: 'l.sections', settled: "sections = '[]'", madeAt: 'created_at' },
+  match_mails: {
+    content: `jsonb_build_object('monitorId', l.monitor_id, 'after', l.after_seq, 'until', l.until_seq,
+      'count', l.matches)`,
+    settled: `after_seq = CASE $2 WHEN 'sent' THEN until_seq ELSE after_seq END,
+      next_attempt_at = service_now() + interval '5 minutes'`,
+    madeAt: 'made_at',
+  },
 };
 export type Outbox = keyof typeof OUTBOXES;
 
@@ -48,7 +58,7 @@ export async function leaseMails<Content>(
         WHERE n.ctid = w.ctid
         RETURNING n.*
       )
-      SELECT l.account_id AS "accountId", l.lease_token AS "leaseToken", l.${content} AS content, l.${madeAt} AS "madeAt",
+      SELECT l.account_id AS "accountId", l.lease_token AS "leaseToken", ${content} AS content, l.${madeAt} AS "madeAt",
         a.email, l.${madeAt} <= (SELECT service_now()) - make_interval(secs => $3) AS "isExpired"
       FROM leased l
       LEFT JOIN accounts a ON a.id = l.account_id AND a.status <> 'deleted'`,
@@ -79,9 +89,9 @@ export async function settleMail(
   leaseToken: string,
   outcome: MailOutcome,
 ): Promise<boolean> {
-  const { content, nothing } = OUTBOXES[outbox];
+  const { settled } = OUTBOXES[outbox];
   const { rowCount } = await db.query(
-    `UPDATE ${outbox} SET outcome = $2, ${content} = '${nothing}', lease_token = NULL
+    `UPDATE ${outbox} SET outcome = $2, ${settled}, lease_token = NULL
      WHERE lease_token = $1 AND outcome IS NULL`,
     [leaseToken, outcome],
   );

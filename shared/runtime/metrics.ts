@@ -245,7 +245,7 @@ function declare(registers: Registry[]) {
     ),
     notices: counter(
       'notices_total',
-      'Mails of notices by outcome: sent, failed (retried), expired after a day, unwanted. Many failed: check SMTP_URL.',
+      'Mails of notices, digests and matches by outcome: sent, failed (retried), bounced, expired, unwanted. Many failed: check SMTP_URL.',
       ['kind', 'outcome'],
     ),
     noticesWaiting: gauge(
@@ -313,7 +313,7 @@ function archiveAndEventMetrics({ counter, gauge, histogram }: MetricFactory) {
     ),
     digestMailsWaiting: gauge(
       'digest_mails_waiting',
-      'Mails of digests that wait to be sent, counted up to 5,000. Growing: the mail server is unavailable or slow.',
+      'Mails of digests and of new matches that wait to be sent, counted up to 5,000. Growing: the mail server is unavailable or slow.',
     ),
     monitorEvents: counter(
       'monitor_events_total',

@@ -34,6 +34,7 @@ import { admitRequest, callerOf, createDashboardCookies, csrfFieldOf, requireCsr
 import type { DashboardCookies, SignedIn } from './sessions.ts';
 import { createSignInRouter } from './sign-in-router.ts';
 import { sqlPages } from './sql-page.ts';
+import { createUnsubscribeRouter } from './unsubscribe-router.ts';
 
 export interface DashboardDeps extends SignupDeps {
   host: string;
@@ -96,7 +97,7 @@ export function createDashboard(deps: DashboardDeps): Router {
     formTargets: deps.payments === undefined ? [] : [checkoutOrigin(deps.payments.settings)],
   };
   const pages = { deps, address, cookies: createDashboardCookies(folder, isHttps), frame };
-  router.use(createSignInRouter(pages));
+  router.use(createSignInRouter(pages), createUnsubscribeRouter(pages));
   addPages(router, pages, allPages(deps));
   router.use(showFailure(pages));
   return router;

@@ -104,7 +104,9 @@ function overviewRow({ path, now }: PageRequest, { monitor, today }: MonitorStat
 function firstSteps({ path }: PageRequest, { monitors }: AccountState): HtmlValue {
   const first = monitors[0]?.monitor;
   const hasMatch = monitors.some(({ monitor }) => monitor.last_match_at !== null);
-  const isConnected = monitors.some(({ monitor }) => monitor.webhook_url !== null || monitor.digest !== undefined);
+  const isConnected = monitors.some(
+    ({ monitor }) => monitor.webhook_url !== null || monitor.digest !== undefined || monitor.notify !== undefined,
+  );
   if (hasMatch && isConnected) return false;
   const page = first && path(`/monitors/${first.id}`);
   const steps: [done: boolean, name: HtmlValue, text: string][] = [

@@ -42,7 +42,7 @@ import {
   checkNewRule,
   checkRule,
   checkWebhookUrl,
-  digestFaults,
+  mailFaults,
   spikeFaults,
   writtenUrlFaults,
 } from './check-settings.ts';
@@ -94,8 +94,8 @@ export async function checkedSettings(
     await refuseBeyondLimit(deps.pool, { id: caller.accountId, pack: caller.pack });
     throw insufficientCredits();
   }
-  const { thread_once: threadOnce, spike_webhook: spikeWebhook, digest } = given;
-  const options = { threadOnce: threadOnce ?? false, spikeWebhook: spikeWebhook ?? false, digest: digest ?? null };
+  const { thread_once: threadOnce = null, spike_webhook: spikeWebhook = null, digest = null, notify = null } = given;
+  const options = { threadOnce: threadOnce ?? false, spikeWebhook: spikeWebhook ?? false, digest, notify };
   return { name, ...rule, posts, comments, nsfw, ...options, ...changed.webhook };
 }
 
@@ -117,7 +117,7 @@ export async function createMonitor(
   // The account's lock comes first: concurrent creates of an account wait for each other, so the count is exact and
   // active_since is later than the lock.
   const account = await lockActiveAccount(client, accountId);
-  refuseFaults(digestFaults(settings, account.email));
+  refuseFaults(mailFaults(settings, account.email));
   await refuseBeyondLimit(client, account);
   const balance = await payFirstPeriod(client, request, id);
   await insertMonitor(client, { ...settings, id, accountId, sealedSecret });
@@ -161,7 +161,7 @@ function insufficientCredits(): ApiError {
 /** The fields that decide whether an item matches: changing any of them starts a new version of the rule. */
 const RULE_FIELDS = ['keywords', 'exclude', 'subreddits', 'posts', 'comments', 'nsfw', 'refinements'] as const;
 /** `threadOnce` and `digest` are read when a match is recorded, under the monitor's lock. */
-const OTHER_FIELDS = ['name', 'threadOnce', 'webhookUrl', 'webhookKind', 'spikeWebhook', 'digest'] as const;
+const OTHER_FIELDS = ['name', 'threadOnce', 'webhookUrl', 'webhookKind', 'spikeWebhook', 'digest', 'notify'] as const;
 
 type PlainSettings = Omit<MonitorSettings, keyof Webhook | 'refinements'>;
 type MonitorChange = Partial<PlainSettings> & { refinements: RefinementsChange; webhook: WebhookChange };
@@ -184,8 +184,8 @@ export async function updateMonitor(
     const settings = changedSettings(current, change);
     refuseFaults(spikeFaults(change.spikeWebhook === true, settings));
     if (!differs(current, settings, [...RULE_FIELDS, ...OTHER_FIELDS])) return current;
-    if (differs(current, settings, ['digest', 'webhookUrl']))
-      await refuseUndeliverableDigest(client, accountId, settings);
+    if (differs(current, settings, ['digest', 'notify', 'webhookUrl']))
+      await refuseUndeliverableMails(client, accountId, settings);
     await applyChange(client, current, settings);
     const changed = await readMonitor(client, accountId, id);
     if (!changed) throw noSuchMonitor();
@@ -208,10 +208,10 @@ export function settingsAfter(current: StoredMonitor, given: GivenChange): Monit
 type GivenChange = z.output<typeof patchMonitorBody>;
 
 /** @throws ApiError invalid_request */
-async function refuseUndeliverableDigest(db: Queryable, accountId: string, settings: MonitorSettings): Promise<void> {
+async function refuseUndeliverableMails(db: Queryable, accountId: string, settings: MonitorSettings): Promise<void> {
   const account = await findAccount(db, accountId);
   if (!account) throw noSuchMonitor();
-  refuseFaults(digestFaults(settings, account.email));
+  refuseFaults(mailFaults(settings, account.email));
 }
 
 async function checkedChange(
@@ -226,10 +226,10 @@ async function checkedChange(
 }
 
 function changeOf(given: GivenChange, { refinements, ...lists }: CheckedRule): MonitorChange {
-  const { name, posts, comments, nsfw, digest, webhook_url, webhook_kind } = given;
+  const { name, posts, comments, nsfw, digest, notify, webhook_url, webhook_kind } = given;
   const threadOnce = given.thread_once === null ? false : given.thread_once;
   const spikeWebhook = given.spike_webhook === null ? false : given.spike_webhook;
-  const plain = { name, posts, comments, nsfw, threadOnce, spikeWebhook, digest, ...lists };
+  const plain = { name, posts, comments, nsfw, threadOnce, spikeWebhook, digest, notify, ...lists };
   return { ...definedOnly(plain), refinements, webhook: { webhook_url, webhook_kind } };
 }
 
@@ -254,12 +254,12 @@ function changedSettings(
   const changed = changedWebhook(current, webhook);
   if ('fault' in changed) throw invalidRequest([changed.fault]);
   const { name, keywords, exclude, subreddits, posts, comments, nsfw, ...options } = { ...current, ...plain };
-  const { threadOnce, spikeWebhook, digest } = options;
+  const { threadOnce, spikeWebhook, digest, notify } = options;
   const refinements = changedRefinements(current.refinements, conditions);
   refuseFaults(validateTermCount(keywords, refinements?.terms ?? []));
   const rule = { keywords, exclude, subreddits, posts, comments, nsfw, refinements };
   // Without a webhook no spikes are sent, so the monitor must not claim that they are.
-  const kept = { threadOnce, spikeWebhook: spikeWebhook && changed.webhook.webhookUrl !== null, digest };
+  const kept = { threadOnce, spikeWebhook: spikeWebhook && changed.webhook.webhookUrl !== null, digest, notify };
   return { name, ...rule, ...kept, ...changed.webhook };
 }
 

@@ -140,13 +140,17 @@ export function spikeFaults(isAskedFor: boolean, { webhookUrl }: Pick<MonitorSet
 }
 
 /**
- * A digest goes to the webhook or, without one, to the address of the account. The demo account has no address that
- * mail can be sent to, so its matches would be sent nowhere.
+ * A digest goes to the webhook or, without one, to the address of the account, as notify does. The demo account has no
+ * address that mail can be sent to, so its matches would be sent nowhere.
  */
-export function digestFaults({ digest, webhookUrl }: MonitorSettings, email: string): Fault[] {
-  if (digest === null || webhookUrl !== null || parseEmailAddress(email) !== undefined) return [];
+export function mailFaults({ digest, notify, webhookUrl }: MonitorSettings, email: string): Fault[] {
+  if (parseEmailAddress(email) !== undefined) return [];
+  const why = 'no mail can be sent to the address of the account';
   return [
-    { field: 'digest', message: 'needs a webhook_url, because no mail can be sent to the address of the account' },
+    ...(digest !== null && webhookUrl === null
+      ? [{ field: 'digest', message: `needs a webhook_url, because ${why}` }]
+      : []),
+    ...(notify === null ? [] : [{ field: 'notify', message: `must not be set, because ${why}` }]),
   ];
 }
 

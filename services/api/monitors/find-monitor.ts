@@ -74,6 +74,8 @@ export function monitorResource(stored: StoredMonitor): Monitor {
     webhook_kind: stored.webhookKind,
     ...(stored.spikeWebhook && { spike_webhook: true }),
     ...(stored.digest !== null && { digest: stored.digest }),
+    ...(stored.notify !== null && { notify: stored.notify }),
+    ...(stored.notifyStopped !== null && { notify_stopped: stored.notifyStopped }),
     status: stored.status,
     webhook_failing: stored.webhookFailing,
     next_charge_at: stored.nextChargeAt.toISOString(),

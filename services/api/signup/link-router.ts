@@ -24,7 +24,7 @@ const BODY_LIMIT = 4 * 1024;
 const COOKIE = 'link_page';
 const CSRF_LENGTH = 26;
 const CSRF_TOKEN = /^[0-9a-z]{26}$/;
-const INCOMPLETE = 'This link is incomplete. Copy all of it.';
+export const INCOMPLETE = 'This link is incomplete. Copy all of it.';
 const NO_CSRF_TOKEN = 'Open the link in the mail again and press the button there.';
 const TOO_OLD = `This link was already used, or is older than ${CODE_SECONDS / 60} minutes. Request a new one.`;
 
@@ -35,12 +35,12 @@ const TOO_OLD = `This link was already used, or is older than ${CODE_SECONDS / 6
  */
 export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router {
   const router = Router();
-  router.use(page.path, protect);
+  router.use(page.path, protectLink);
   router.get(page.path, (request, response) => {
     const { token } = request.query;
     const isComplete = typeof token === 'string' && isLinkToken(token);
-    if (isComplete) show(response, buttonPage(page, token, csrfTokenFor(page, request, response)));
-    else show(response, linkProblem(response, 400, INCOMPLETE));
+    if (isComplete) showLinkPage(response, buttonPage(page, token, csrfTokenFor(page, request, response)));
+    else showLinkPage(response, linkProblem(response, 400, INCOMPLETE));
   });
   router.post(page.path, limit, urlencoded({ extended: false, limit: BODY_LIMIT }), async (request, response) => {
     const { token, proof: csrfToken } = (request.body ?? {}) as Record<string, unknown>;
@@ -48,7 +48,7 @@ export function createLinkRouter(page: LinkPage, limit: RequestHandler): Router 
     if (!hasCsrfToken(page, request, csrfToken)) shown = linkProblem(response, 400, NO_CSRF_TOKEN);
     else if (typeof token !== 'string' || !isLinkToken(token)) shown = tooOldPage(response);
     else shown = await page.confirm(hashMailedToken(token), response);
-    if (shown) show(response, shown);
+    if (shown) showLinkPage(response, shown);
   });
   router.all(page.path, methodNotAllowed(['GET', 'HEAD', 'POST']));
   router.use(page.path, showRefusal);
@@ -75,12 +75,12 @@ export function linkProblem(response: Response, status: number, description: str
   return pageOf('Something went wrong', problem(description));
 }
 
-const protect: RequestHandler = (_request, response, next) => {
+export const protectLink: RequestHandler = (_request, response, next) => {
   response.set({ 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex' });
   next();
 };
 
-const show = (response: Response, page: Page): void => sendPage(response, page, 'no-referrer');
+export const showLinkPage = (response: Response, page: Page): void => sendPage(response, page, 'no-referrer');
 
 function buttonPage({ url, title, question, button }: LinkPage, token: string, csrfToken: string): Page {
   return pageOf(
@@ -123,7 +123,7 @@ const showRefusal: ErrorRequestHandler = (error: unknown, _request, response, ne
   if (refusal === undefined || refusal.code === 'method_not_allowed') next(error);
   else {
     if (refusal.retryAfter !== undefined) response.set('Retry-After', String(refusal.retryAfter));
-    show(response, linkProblem(response, refusal.status, refusal.message));
+    showLinkPage(response, linkProblem(response, refusal.status, refusal.message));
   }
 };
 

@@ -12,6 +12,7 @@ import { findRenewalFaults, insertPayingAccounts, NO_FAULTS } from '../../suppor
 import type { KilledBillerJob } from '../../support/children/biller-killed-at-commit.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { unusedMailer } from '../../support/fakes/unused-mailer.ts';
+import { SECRET_BOX } from '../../support/fixtures/notices/notice-jobs.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -101,6 +102,7 @@ test('a running biller renews monitors as they become due, also after an outage 
     clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
     mailer: unusedMailer(),
     dashboardUrl: 'http://127.0.0.1:9',
+    secretBox: SECRET_BOX,
     metrics: createMetrics(),
     logger,
     fatal: (error) => void unexpected.push(error),

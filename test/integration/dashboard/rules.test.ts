@@ -45,6 +45,7 @@ test('creates a monitor of all fields, and shows its secret and its rule in word
     webhook_kind: 'generic',
     digest: 'daily',
     spike_webhook: 'on',
+    notify: 'on',
   });
   expect(page.status).toBe(200);
   expect(page.html).toMatch(/id="secret">whsec_/);
@@ -72,7 +73,28 @@ test('creates a monitor of all fields, and shows its secret and its rule in word
     webhook_kind: 'generic',
     digest: 'daily',
     spike_webhook: true,
+    notify: 'email',
   });
+});
+
+test('mails are suggested for the first monitor of an account that mail can be sent to, and can be switched off', async () => {
+  const isTicked = async (path: string) => {
+    const { html } = await bench.person.get(path);
+    return /<input[^>]*name="notify"[^>]*>/.exec(html)![0].includes('checked');
+  };
+  expect(await isTicked('/monitors/new')).toBe(true);
+  const email = (address: string) =>
+    bench.db.pool.query('UPDATE accounts SET email = $2 WHERE id = $1', [bench.owner.accountId, address]);
+  await email('demo3@localhost');
+  expect(await isTicked('/monitors/new')).toBe(false);
+  await email(bench.owner.email);
+  const id = idIn(await bench.person.post('/monitors/new', { ...FORM, notify: 'on' }));
+  expect([await isTicked(`/monitors/${id}/edit`), await isTicked('/monitors/new')]).toEqual([true, false]);
+  await bench.person.post(`/monitors/${id}/edit`, FORM);
+  expect([await isTicked(`/monitors/${id}/edit`), await bench.read(id)]).toEqual([
+    false,
+    expect.not.objectContaining({ notify: 'email' }),
+  ]);
 });
 
 test('sent twice creates and charges once', async () => {

@@ -184,6 +184,23 @@ describe('options', () => {
     expectRefusal(await patch(id, { digest: 'hourly' }, unreachable), 'digest');
   });
 
+  test('notify is shown while it is on, and is refused where no mail can be sent to the address', async () => {
+    const { id, ...created } = await api.monitor(owner.apiKey, { notify: 'email' });
+    expect(created).toMatchObject({ notify: 'email' });
+    expect((await patch(id, { webhook_url: OWN, digest: 'daily' })).body.monitor).toMatchObject({ notify: 'email' });
+    expect((await patch(id, { notify: null })).body.monitor).not.toHaveProperty('notify');
+    expect((await patch(id, { notify: 'email' })).body.monitor).toMatchObject({ notify: 'email' });
+    for (const notify of ['sms', true, ['email'], '']) expectRefusal(await patch(id, { notify }), 'notify');
+    expectRefusal(await create({ notify_stopped: 'bounced' }), 'notify_stopped');
+    expect(await api.monitor(owner.apiKey, { notify: null })).not.toHaveProperty('notify');
+
+    const unreachable = await api.account();
+    await db.pool.query("UPDATE accounts SET email = 'demo2@localhost' WHERE id = $1", [unreachable.accountId]);
+    expectRefusal(await create({ notify: 'email', webhook_url: OWN }, unreachable), 'notify');
+    const other = await api.monitor(unreachable.apiKey);
+    expectRefusal(await patch(other.id, { notify: 'email' }, unreachable), 'notify');
+  });
+
   test('a monitor of terms alone: pages filter by their texts, and a test delivery names the first', async () => {
     const terms = [
       { text: 'hiring', prefix: true },

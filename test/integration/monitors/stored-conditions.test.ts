@@ -55,6 +55,7 @@ const settings: fc.Arbitrary<MonitorSettings> = fc.record({
   webhookKind: fc.constant(null),
   spikeWebhook: fc.boolean(),
   digest: fc.constantFrom(null, 'hourly', 'daily'),
+  notify: fc.constantFrom(null, 'email'),
 });
 
 test('settings are read back as they were stored, by another process and by the matcher', async () => {

@@ -15,6 +15,7 @@ import {
   noticeJobs,
   smtpMailer,
   stopClock,
+  SECRET_BOX,
 } from '../../support/fixtures/notices/notice-jobs.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -142,6 +143,7 @@ test('a mail server that never answers stops neither renewals nor the end of the
     clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
     mailer,
     dashboardUrl: DASHBOARD_URL,
+    secretBox: SECRET_BOX,
     metrics: createMetrics(),
     logger,
     fatal: (error) => void unexpected.push(error),

@@ -25,6 +25,7 @@ const NOTHING = {
   monitor_threads: 0,
   backfills: 0,
   monitor_digests: 0,
+  match_mails: 0,
   monitor_events: 0,
   monitor_counters: 0,
   monitors: 0,

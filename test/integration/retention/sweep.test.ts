@@ -14,6 +14,7 @@ import { unusedMailer } from '../../support/fakes/unused-mailer.ts';
 import { counted } from '../../support/fixtures/crawler-fixture.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 import { candidateOf, insertMonitors } from '../../support/fixtures/recorder-fixtures.ts';
+import { SECRET_BOX } from '../../support/fixtures/notices/notice-jobs.ts';
 import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
 import type { TestDatabase } from '../../support/fixtures/test-database.ts';
@@ -320,6 +321,7 @@ test('the biller sweeps only with the lease, survives a Postgres outage, and rel
     clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
     mailer: unusedMailer(),
     dashboardUrl: 'http://127.0.0.1:9',
+    secretBox: SECRET_BOX,
     metrics: createMetrics(),
     logger: silentLogger(),
     fatal: (error: Error) => void unexpected.push(error),

@@ -63,6 +63,11 @@ export async function fillMonitors(db: Queryable, monitorIds: readonly string[],
     [monitorIds],
   );
   await db.query(
+    `INSERT INTO match_mails (monitor_id, account_id, after_seq, until_seq)
+     SELECT id, 'acc_x', 0, 0 FROM unnest($1::text[]) AS id`,
+    [monitorIds],
+  );
+  await db.query(
     `INSERT INTO monitor_events (id, monitor_id, kind, key, payload)
      SELECT 'evt_' || id, id, 'monitor.spike', 'k', '{}' FROM unnest($1::text[]) AS id`,
     [monitorIds],
@@ -84,6 +89,7 @@ export async function rowsOfMonitors(db: Queryable, monitorIds: readonly string[
     'monitor_threads',
     'backfills',
     'monitor_digests',
+    'match_mails',
     'monitor_events',
     'monitor_counters',
   ];

@@ -1,5 +1,6 @@
-import type { Monitor, ParsedQuery, RuleWarning } from '../../../../schemas/api/monitors.ts';
+import type { Monitor, NotifyStopped, ParsedQuery, RuleWarning } from '../../../../schemas/api/monitors.ts';
 import type { PreviewAnswer } from '../../../../schemas/api/rules.ts';
+import { parseEmailAddress } from '../../../../shared/accounts/rules/mailbox.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/plans.ts';
 import { html } from '../../../../shared/http/html.ts';
 import { randomText } from '../../../../shared/rules/identifiers.ts';
@@ -33,7 +34,7 @@ import {
 } from './monitor-frame.ts';
 
 export const editPages: PageRoute[] = [
-  get('/monitors/new', (request) => newPage(request, {})),
+  get('/monitors/new', async (request) => newPage(request, { values: await newValues(request) })),
   post('/monitors/new', create),
   get('/monitors/:id/edit', async (request) => {
     const monitor = await readMonitor(request);
@@ -44,6 +45,12 @@ export const editPages: PageRoute[] = [
 
 /** The state of a form after a button that only changes what the form shows. */
 type Filled = Partial<Pick<MonitorForm, 'values' | 'problems' | 'query' | 'ruleWords' | 'preview'>>;
+
+/** Who has no monitor yet has no webhook either, and would find the first match only by coming back here. */
+async function newValues(request: PageRequest): Promise<MonitorFormValues> {
+  const { used } = (await request.read('/v1/monitors')) as { used: number };
+  return { ...EMPTY_VALUES, notify: used === 0 && parseEmailAddress(request.account.email) !== undefined };
+}
 
 function newPage(request: PageRequest, filled: Filled): ShownPage {
   // Pressing the button twice sends the same key, so one monitor is created and charged.
@@ -113,13 +120,19 @@ async function change(request: PageRequest): Promise<PageResponse> {
   }
 }
 
+const MAILS_STOPPED: Readonly<Record<NotifyStopped, string>> = {
+  bounced: 'Matches are no longer mailed: the mail server refused the address of your account.',
+  unsubscribed: 'Matches are no longer mailed: the link in one of the mails was used.',
+};
+
 function editPage(request: PageRequest, monitor: Monitor, filled: Filled, warnings?: RuleWarning[]): ShownPage {
-  const { id, name } = monitor;
+  const { id, name, notify_stopped: stopped } = monitor;
   return monitorPage(request, '/edit', {
     monitor,
     title: `Change “${name}”`,
     problems: filled.problems ?? NO_PROBLEMS,
     content: html`${warnings && notice('good', 'The change was saved.')} ${warningsNotice(warnings)}
+    ${stopped !== undefined && notice('bad', MAILS_STOPPED[stopped])}
     ${monitorForm(request, {
       values: EMPTY_VALUES,
       problems: NO_PROBLEMS,

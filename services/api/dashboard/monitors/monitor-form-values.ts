@@ -13,7 +13,7 @@ import { ruleOf } from './monitor-frame.ts';
 const LISTS = ['keywords', 'exclude', 'subreddits', 'exclude_subreddits', 'authors', 'exclude_authors'] as const;
 const OTHERS = ['name', 'webhook_url', 'webhook_kind', 'digest', 'backfill_hours'] as const;
 const TEXTS = [...LISTS, 'terms', 'require', 'languages', ...OTHERS] as const;
-const FLAGS = ['posts', 'comments', 'nsfw', 'thread_once', 'spike_webhook'] as const;
+const FLAGS = ['posts', 'comments', 'nsfw', 'thread_once', 'spike_webhook', 'notify'] as const;
 
 /** What is in the form of a monitor, by the names of the API: as stored, or as it was typed. */
 export type MonitorFormValues = Record<(typeof TEXTS)[number], string> &
@@ -26,6 +26,7 @@ export const EMPTY_VALUES: MonitorFormValues = {
   nsfw: false,
   thread_once: false,
   spike_webhook: false,
+  notify: false,
   match_in: [],
 };
 
@@ -41,14 +42,15 @@ export function valuesOfForm(form: FormFields): MonitorFormValues {
 export function valuesOfMonitor(monitor: Monitor): MonitorFormValues {
   const { name, webhook_url: url, webhook_kind: kind, include_posts: posts, include_comments: comments } = monitor;
   const rule = valuesOfRule({ ...monitor, posts, comments });
-  const options = { spike_webhook: monitor.spike_webhook ?? false, digest: monitor.digest ?? '' };
+  const { digest = '', notify, spike_webhook = false } = monitor;
+  const options = { spike_webhook, digest, notify: notify !== undefined };
   return { ...EMPTY_VALUES, ...rule, ...options, name, webhook_url: url ?? '', webhook_kind: kind ?? '' };
 }
 
 /** The fields of a rule; those that are absent have their usual value. */
 export function valuesOfRule(
   settings: RuleSettingsResource,
-): Omit<MonitorFormValues, (typeof OTHERS)[number] | 'spike_webhook'> {
+): Omit<MonitorFormValues, (typeof OTHERS)[number] | 'spike_webhook' | 'notify'> {
   const { posts = true, comments = true, nsfw = false, thread_once: threadOnce = false, match_in: texts } = settings;
   const lists = LISTS.map((list) => [list, joined(settings[list] ?? [])] as const);
   const { terms = [], require = [] } = ruleOf(settings);
@@ -96,6 +98,7 @@ export function createBody(values: MonitorFormValues): object {
     ...(kind !== '' && { webhook_kind: kind }),
     ...(values.spike_webhook && { spike_webhook: true }),
     ...(values.digest !== '' && { digest: values.digest }),
+    ...(values.notify && { notify: 'email' }),
     ...(hours !== '' && { backfill_hours: Number(hours) }),
   };
 }
@@ -104,7 +107,11 @@ export function createBody(values: MonitorFormValues): object {
 export function changeBody(values: MonitorFormValues): object {
   const { name, webhook_url: url, webhook_kind: kind } = values;
   const webhook = { webhook_url: url, webhook_kind: url === '' || kind === '' ? null : kind };
-  const options = { spike_webhook: values.spike_webhook, digest: values.digest === '' ? null : values.digest };
+  const options = {
+    spike_webhook: values.spike_webhook,
+    digest: values.digest === '' ? null : values.digest,
+    notify: values.notify ? 'email' : null,
+  };
   return { name, ...ruleOfValues(values), ...webhook, ...options };
 }
 

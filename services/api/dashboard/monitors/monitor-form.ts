@@ -46,12 +46,14 @@ export function monitorForm(request: PageRequest, form: MonitorForm): Html {
       ...of(form, 'webhook_url'),
       label: 'Webhook URL',
       // Not of type url: the API says what is wrong with an address.
-      hint: 'Where to send matches; starts with https://. Empty: matches are only stored here.',
+      hint: 'Where to send matches; starts with https://. You can leave it empty.',
     })}
     ${select({ ...of(form, 'webhook_kind'), label: 'Kind of webhook', options: WEBHOOK_KINDS })}
     ${select({ ...of(form, 'digest'), label: 'When to send matches', options: DIGESTS })}
     ${checkbox('spike_webhook', 'Notify the webhook about spikes: hours with unusually many matches', values.spike_webhook)}
     ${problemOf(form, 'spike_webhook')}
+    ${checkbox('notify', 'Mail me: the first match immediately, then at most one mail every five minutes', values.notify)}
+    ${problemOf(form, 'notify')}
     ${
       form.isNew === true &&
       select({

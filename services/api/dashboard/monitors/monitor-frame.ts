@@ -140,7 +140,7 @@ const DELIVERIES: Readonly<Record<MonitorDelivery['state'], readonly [kind: stri
   ok: ['good', 'Delivering'],
   retrying: ['warn', 'The last delivery failed'],
   failing: ['bad', 'The webhook is failing'],
-  none: ['', 'No webhook: matches are only stored here'],
+  none: ['', 'No webhook'],
 };
 
 export function deliveryInWords(delivery: MonitorDelivery): Html {
