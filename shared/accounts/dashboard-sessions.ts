@@ -2,6 +2,7 @@ import type { Queryable } from '../postgres/pool.ts';
 import { execute, isChanged, readRow, readRows, sql } from '../postgres/sql.ts';
 import type { StoredAccount } from './accounts.ts';
 import { takeUse } from './sliding-log-limits.ts';
+import type { SlidingLogLimit } from './sliding-log-limits.ts';
 
 export interface StoredDashboardSession {
   /** Names the session; not a secret. */
@@ -47,14 +48,14 @@ export async function insertDashboardSession(
 }
 
 /**
- * Takes one use of a session's limit, and notes to the minute that it is in use. A session that was ended or has
+ * Takes one use of a session's limit (`name`, each session for itself), and notes to the minute that it is in use. A session that was ended or has
  * expired, or whose account is frozen or deleted, is not found. `retryAfter`: 0, or the seconds until it may make a
  * request again, rounded up.
  */
 export async function admitDashboardRequest(
   db: Queryable,
   tokenHash: Uint8Array,
-  limit: { maxUses: number; seconds: number },
+  limit: SlidingLogLimit,
 ): Promise<{ session: StoredDashboardSession; account: StoredAccount; retryAfter: number } | undefined> {
   const row = await readRow<AdmittedRow>(db, 'admit-dashboard-request')`
     WITH found AS MATERIALIZED (
@@ -75,7 +76,7 @@ export async function admitDashboardRequest(
   return {
     session: { id, accountId, network, userAgent, createdAt, lastSeenAt, expiresAt },
     account: { ...account, id: accountId, createdAt: openedAt },
-    retryAfter: await takeUse(db, { name: `dashboard:${id}`, ...limit }),
+    retryAfter: await takeUse(db, { ...limit, name: `${limit.name}:${id}` }),
   };
 }
 

@@ -26,6 +26,7 @@ import { exportPages } from './monitors/export-page.ts';
 import { explanationPages } from './monitors/matches.ts';
 import { monitorPages } from './monitors/monitor-page.ts';
 import { insightsPages } from './monitors/trends-page.ts';
+import { tryPages } from './monitors/try-page.ts';
 import { webhookPages } from './monitors/webhook-page.ts';
 import { overviewPages } from './overview-page.ts';
 import { FormFields, get } from './page.ts';
@@ -59,6 +60,7 @@ export function allPages(deps: DashboardDeps): PageRoute[] {
     ...overviewPages(deps),
     // Before `/monitors/:id`.
     ...editPages,
+    ...tryPages(),
     ...monitorPages(deps),
     ...explanationPages,
     ...webhookPages,
@@ -105,8 +107,8 @@ export function createDashboard(deps: DashboardDeps): Router {
 
 const FOLDER = '/dashboard';
 /** After the shared style. */
-const STYLES = ['charts.css'];
-const SCRIPTS = ['dashboard.js', 'charts.js'];
+const STYLES = ['charts.css', 'try-it.css'];
+const SCRIPTS = ['dashboard.js', 'charts.js', 'try-it.js'];
 
 export type DashboardAddress = ReturnType<typeof dashboardAddress>;
 
@@ -160,7 +162,7 @@ function addPages(router: Router, pages: PagesDeps, routes: readonly PageRoute[]
 async function handlePage(pages: PagesDeps, route: PageRoute, request: Request, response: Response): Promise<void> {
   const { deps, address, cookies } = pages;
   response.set('Cache-Control', 'no-store');
-  const signedIn = await admitRequest(deps.pool, cookies, request);
+  const signedIn = await admitRequest(deps.pool, cookies, request, route.ownLimit);
   if (signedIn === undefined) {
     askToSignIn(pages, request, response);
     return;
@@ -215,7 +217,7 @@ function pageRequestOf(
       body: given.body,
       idempotencyKey: given.idempotencyKey,
       lastEventId,
-      type: typesOf(route)[0]!,
+      type: given.type ?? typesOf(route)[0]!,
       throwIfDisconnected: disconnectCheck(request),
       signal,
     });

@@ -12,6 +12,8 @@ export interface PageRoute {
   method: 'get' | 'post';
   /** Below /dashboard: `/monitors/:id`. */
   path: string;
+  /** Default: its requests count among the pages of the session. */
+  ownLimit?: { name: string; perMinute: number; what: string };
   handle(request: PageRequest): PageResponse | Promise<PageResponse>;
 }
 
@@ -56,6 +58,8 @@ export interface ApiRequest {
   query?: Record<string, string>;
   body?: object;
   idempotencyKey?: string;
+  /** Default: the first of the route. */
+  type?: string;
 }
 
 export type PageResponse =
@@ -164,7 +168,7 @@ export function idempotencyKeyOf(form: FormFields, body: object): Pick<ApiReques
 }
 
 /** Streams what a generator yields, until the client disconnects or reads nothing for `stallMs` milliseconds. */
-export function streamed(pieces: () => AsyncIterable<string>, stallMs: number): StreamedBody {
+export function streamed(pieces: (ended: AbortSignal) => AsyncIterable<string>, stallMs: number): StreamedBody {
   return new StreamedBody(() => Promise.resolve(streamOf(pieces, { stallMs })));
 }
 

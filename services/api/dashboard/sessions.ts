@@ -20,6 +20,7 @@ import { ApiError } from '../http/api-error.ts';
 import { cookieOf } from '../signup/link-router.ts';
 import { networksOf } from '../signup/signup-limits.ts';
 import type { DashboardDeps } from './dashboard.ts';
+import type { PageRoute } from './page.ts';
 
 const SESSION = 'dashboard_session';
 const VISITOR = 'dashboard_visitor';
@@ -71,19 +72,27 @@ export function hashSessionToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
-/** Finds the session of a request's cookie and takes one of its requests. @throws ApiError rate_limited */
+/**
+ * Finds the session of a request's cookie and takes one of its requests.
+ *
+ * @param own the limit of a route that a page asks by itself. It counts apart, so that pages stay available.
+ * @throws ApiError rate_limited
+ */
 export async function admitRequest(
   pool: Queryable,
   cookies: DashboardCookies,
   request: Request,
+  own?: PageRoute['ownLimit'],
 ): Promise<SignedIn | undefined> {
   const token = cookies.session(request);
   if (token === undefined) return undefined;
-  const admitted = await admitDashboardRequest(pool, hashSessionToken(token), { maxUses: PER_MINUTE, seconds: 60 });
+  const { name, perMinute, what } = own ?? { name: 'dashboard', perMinute: PER_MINUTE, what: 'pages' };
+  const limit = { name, maxUses: perMinute, seconds: 60 };
+  const admitted = await admitDashboardRequest(pool, hashSessionToken(token), limit);
   if (admitted === undefined) return undefined;
   const { session, account, retryAfter } = admitted;
   if (retryAfter > 0) {
-    const message = `Too many requests: the limit is ${PER_MINUTE} pages a minute. Try again in ${retryAfter} s.`;
+    const message = `Too many requests: the limit is ${perMinute} ${what} a minute. Try again in ${retryAfter} s.`;
     throw new ApiError('rate_limited', message, { retryAfter });
   }
   return { session, account, token };

@@ -15,6 +15,9 @@ export interface AccountSlotsOptions {
   retryAfter: number;
 }
 
+/** How often a slot is asked for by those who wait. */
+const POLL_MS = 100;
+
 /** Refuses work of an account that has enough under way, so that no account takes all that the process can do. */
 export class AccountSlots {
   private readonly options: AccountSlotsOptions;
@@ -40,6 +43,24 @@ export class AccountSlots {
       if (isTaken) this.count(accountId, -1);
       isTaken = false;
     };
+  }
+
+  /**
+   * Takes a slot as soon as one is free, within so many milliseconds.
+   *
+   * @throws as `take`; the signal's reason
+   */
+  async takeWithin(ms: number, accountId: string, signal: AbortSignal | undefined): Promise<() => void> {
+    const end = performance.now() + ms;
+    for (;;) {
+      signal?.throwIfAborted();
+      try {
+        return this.take(accountId);
+      } catch (error) {
+        if (performance.now() >= end) throw error;
+      }
+      await delay(POLL_MS, signal);
+    }
   }
 
   /** @throws as `take`, and what `work` throws */

@@ -4,6 +4,7 @@ import type { PreviewAnswer, PreviewProgress } from '../../../schemas/api/rules.
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
 import { listMutes, ruleOf } from '../../../shared/monitors/monitors.ts';
 import type { Logger } from '../../../shared/runtime/logger.ts';
+import type { Caller } from '../admission/caller.ts';
 import { AccountSlots } from '../http/account-slots.ts';
 import { ApiError, ClientDisconnected, invalidRequest, toApiError } from '../http/api-error.ts';
 import { EVENT_STREAM, SSE_HEADERS, StreamedBody, streamOf } from '../http/response-stream.ts';
@@ -30,15 +31,20 @@ const SLOTS = {
  * Previews and comparisons of an account together: enough to try rules. Samples have texts, which cost credits
  * elsewhere.
  */
-const PER_MINUTE = 10;
-const PER_DAY = 500;
+const BY_KEY = { names: ['preview', 'previews'], perMinute: 10, perDay: 500 };
+/** Of the dashboard, which asks while a rule is typed, and shows short pieces of the texts. They use up no others. */
+const BY_SESSION = { names: ['typed-preview', 'typed-previews'], perMinute: 30, perDay: 1_000 };
 const DAY = 86_400;
+/** How long a preview of the dashboard waits for a slot: the one before it, of the rule as it was, is ending. */
+const SLOT_WAIT_MS = 10_000;
 /**
  * How long the archive is read for the counts of a response, and of a stream. The words of the suggestions take 2 s at
  * most, so that a response takes 10 s.
  */
 const ANSWER_BUDGET_MS = 8_000;
 const STREAM_BUDGET_MS = 60_000;
+/** Of a stream of the dashboard. Whoever types a rule often leaves it there, with a slot taken. */
+const TYPED_BUDGET_MS = 20_000;
 
 const LIMITS =
   'Free. Limits: ten a minute, 500 in 24 hours and one at a time per account (then `rate_limited`), and two at a time per process (then `service_unavailable`), both with `Retry-After`. Stores nothing.';
@@ -111,14 +117,14 @@ async function preview(
       status: 200,
       headers: SSE_HEADERS,
       body: new StreamedBody(async () => {
-        const release = await admit(deps, caller.accountId);
-        const run = (disconnected: AbortSignal) =>
-          previewMonitor(deps, { ...request, disconnected, budgetMs: STREAM_BUDGET_MS });
+        const release = await admit(deps, caller, signal);
+        const budgetMs = caller.sessionId === undefined ? STREAM_BUDGET_MS : TYPED_BUDGET_MS;
+        const run = (disconnected: AbortSignal) => previewMonitor(deps, { ...request, disconnected, budgetMs });
         return previewStream({ run, release, logger: deps.logger, baseUrl: deps.baseUrl });
       }),
     };
   }
-  const release = await admit(deps, caller.accountId);
+  const release = await admit(deps, caller, signal);
   try {
     const run = previewMonitor(deps, { ...request, disconnected: signal, budgetMs: ANSWER_BUDGET_MS });
     let step = await run.next();
@@ -137,7 +143,7 @@ async function diff(
   const monitor = await findMonitor(deps.pool, caller.accountId, id);
   const after = ruleOf(belowChanges(() => settingsAfter(monitor, changes)));
   const mutes = await listMutes(deps.pool, id);
-  const release = await admit(deps, caller.accountId);
+  const release = await admit(deps, caller, signal);
   try {
     const rules = { before: ruleOf(monitor), after, mutes };
     return {
@@ -162,16 +168,23 @@ function belowChanges<T>(work: () => T): T {
 /**
  * Takes a slot and one use of the account's limit. The returned function releases the slot.
  *
- * @throws ApiError service_unavailable, rate_limited
+ * @throws ApiError service_unavailable, rate_limited; ClientDisconnected
  */
-async function admit({ pool, slots }: PreviewDeps, accountId: string): Promise<() => void> {
-  const release = slots.take(accountId);
+async function admit(
+  { pool, slots }: PreviewDeps,
+  { accountId, sessionId }: Caller,
+  signal: AbortSignal | undefined,
+): Promise<() => void> {
+  const { names, perMinute, perDay } = sessionId === undefined ? BY_KEY : BY_SESSION;
+  const release =
+    sessionId === undefined ? slots.take(accountId) : await slots.takeWithin(SLOT_WAIT_MS, accountId, signal);
   try {
-    const minute = await takeUse(pool, { name: `preview:${accountId}`, maxUses: PER_MINUTE, seconds: 60 });
-    const day = minute > 0 ? 0 : await takeUse(pool, { name: `previews:${accountId}`, maxUses: PER_DAY, seconds: DAY });
+    const [ofMinute, ofDay] = names.map((name) => `${name}:${accountId}`);
+    const minute = await takeUse(pool, { name: ofMinute!, maxUses: perMinute, seconds: 60 });
+    const day = minute > 0 ? 0 : await takeUse(pool, { name: ofDay!, maxUses: perDay, seconds: DAY });
     const retryAfter = Math.max(minute, day);
     if (retryAfter === 0) return release;
-    const message = `Too many previews: the limits are ${PER_MINUTE} a minute and ${PER_DAY} in 24 hours.`;
+    const message = `Too many previews: the limits are ${perMinute} a minute and ${perDay.toLocaleString('en')} in 24 hours.`;
     throw new ApiError('rate_limited', message, { retryAfter });
   } catch (error) {
     release();

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { csrfTokenOf } from '../../../services/api/dashboard/sessions.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickHouseClient } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { EventStreamParser } from '../../support/clients/event-stream-parser.ts';
 import type { VisitedPage } from '../../support/dashboard/dashboard-visitor.ts';
+import { TcpProxy } from '../../support/fakes/tcp-proxy.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
 import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
 import { createTestDatabase } from '../../support/fixtures/test-database.ts';
@@ -111,7 +117,6 @@ test('sent twice creates and charges once', async () => {
 });
 
 test.each<[Record<string, string>, RegExp]>([
-  [{ name: '' }, /id="name-problem"/],
   [{ keywords: 'x\nrust' }, /id="keywords-problem" role="alert">“x” must have 2 to 100 characters/],
   [{ require: 'a1 OR b1\nsub:rust' }, /id="require-problem" role="alert">“sub:rust” parentheses can only contain/],
   [{ webhook_url: 'ftp://x' }, /id="webhook_url-problem"/],
@@ -127,6 +132,28 @@ test.each<[Record<string, string>, RegExp]>([
     expect(page.html.replaceAll('\r\n', '\n')).toContain(escaped);
   }
   expect(await bench.balance()).toBe(1000);
+});
+
+test('a new monitor without a name is called by its first keyword', async () => {
+  const read = async (fields: Record<string, string>) =>
+    (await bench.read(idIn(await bench.person.post('/monitors/new', { ...FORM, name: '', ...fields })))).name;
+  expect(await read({ keywords: '\r\n"borrow checker"\r\nrust' })).toBe('borrow checker');
+  expect(await read({ keywords: '', terms: '=Go' })).toBe('=Go');
+});
+
+test.each(['brand', 'hiring', 'comparison', 'questions'])('the example %s is a rule without warnings', async (name) => {
+  const page = await bench.person.get(`/monitors/new?example=${name}`);
+  expect(page.html).toContain(`href="/dashboard/monitors/new?example=${name}" aria-current="true"`);
+  const fields = Object.fromEntries(
+    [...page.html.matchAll(/<textarea\s[^>]*name="(\w+)"[^>]*>\n([^<]*)<\/textarea>/g)].map(([, field, text]) => [
+      field!,
+      text!.replaceAll('&quot;', '"'),
+    ]),
+  );
+  expect(page.html).toContain('In words');
+  const created = await bench.person.post('/monitors/new', { ...FORM, ...fields });
+  expect(created.html).not.toContain('This may not do what you mean');
+  expect(await bench.read(idIn(created))).toMatchObject({ status: 'active' });
 });
 
 test('is filled from a rule as text, without storing anything', async () => {
@@ -218,6 +245,148 @@ describe('trying a rule', () => {
     const faulty = await bench.person.post('/monitors/new', { ...ZINC, keywords: 'x', do: 'try' });
     expect(faulty.status).toBe(400);
     expect(faulty.html).toContain('“x” must have');
+  });
+
+  /** The panel as the script of the form gets it. */
+  interface PanelEvent {
+    markup: string;
+    problems: Record<string, string>;
+    again?: number;
+    isLast: boolean;
+  }
+  const AS_EVENTS = { accept: 'text/event-stream' };
+  const typed = async (fields: Record<string, string>, person = bench.person): Promise<PanelEvent[]> => {
+    const answer = await person.post('/monitors/try', fields, AS_EVENTS);
+    expect(answer.status).toBe(200);
+    const parser = new EventStreamParser();
+    parser.push(new TextEncoder().encode(answer.html));
+    return parser.events.map(({ data }) => JSON.parse(data) as PanelEvent);
+  };
+  const partOf = (markup: string, id: string): string =>
+    new RegExp(`<div id="${id}">[^]*?\\n\\s*</div>\\s*(?=<div id|</section|$)`)
+      .exec(markup)![0]
+      .replace(/\s+/g, ' ')
+      .trim();
+
+  test('while it is typed, a rule is said in words at once, then counted, in the same panel as on the page', async () => {
+    const [first, ...others] = await typed({ ...ZINC, exclude: 'trust "fund' });
+    expect(first).toMatchObject({ isLast: false, problems: {} });
+    expect(first!.markup).toContain('Searching…');
+    expect(first!.markup).toContain('the whole word “zinc”');
+    expect(first!.markup).toContain('AND NOT');
+    expect(first!.markup).not.toContain('try-found');
+    const last = others.at(-1)!;
+    expect(last).toMatchObject({ isLast: true, problems: {} });
+    expect(last.markup).toContain('<strong>30 matches</strong>');
+    const page = await bench.person.post('/monitors/new', { ...ZINC, exclude: 'trust "fund', do: 'try' });
+    const onPage = page.html.replaceAll(' formaction="/dashboard/monitors/new#preview"', ' ');
+    for (const part of ['try-rule', 'try-found']) expect(partOf(last.markup, part)).toBe(partOf(onPage, part));
+    expect((await bench.api.call(bench.owner.apiKey, 'GET', '/v1/monitors')).body.used).toBe(0);
+  });
+
+  test('what is not a rule yet says so, and nothing is read for it', async () => {
+    const empty = await typed({ posts: 'on', comments: 'on' });
+    expect(empty).toEqual([
+      { markup: expect.stringContaining('Type a keyword') as string, problems: {}, isLast: true },
+    ]);
+    const [state, ...more] = await typed({ ...ZINC, keywords: `zinc\n${HOSTILE}\nx`, require: 'a OR' });
+    expect(more).toEqual([]);
+    expect(state).toMatchObject({ isLast: true, problems: { require: expect.any(String) as string } });
+    expect(state!.markup).toContain('<strong>Also required:</strong>');
+  });
+
+  test.each([
+    ['markup', HOSTILE],
+    ['a NUL', 'zi\0nc'],
+    ['half a character', 'zinc \uD800'],
+    ['100 kB', 'x'.repeat(100_000)],
+    ['50,000 lines', 'ab\n'.repeat(50_000)],
+  ])('%s in any field is answered in words and stays text', async (_what, hostile) => {
+    for (const name of ['keywords', 'terms', 'require', 'subreddits', 'authors', 'languages', 'match_in']) {
+      const states = await typed({ ...ZINC, [name]: hostile });
+      const { markup, isLast } = states.at(-1)!;
+      expect([isLast, isEscaped({ html: markup } as VisitedPage)]).toEqual([true, true]);
+      expect(markup.length).toBeLessThan(100_000);
+    }
+    const tooMuch = { ...ZINC, keywords: hostile, exclude: 'y'.repeat(100_000), authors: 'z'.repeat(100_000) };
+    const refused = await bench.person.post('/monitors/try', tooMuch, AS_EVENTS);
+    if (hostile.length < 100_000) expect(refused.status).toBe(200);
+    else expect([refused.status, refused.html]).toEqual([413, expect.stringContaining('"message"') as string]);
+  });
+
+  test('typing uses up neither the pages of the session nor the previews of the API', async () => {
+    const answers = [];
+    for (let n = 0; n < 121; n++) {
+      answers.push(await bench.person.post('/monitors/try', { ...ZINC, keywords: n < 35 ? 'zinc' : 'x' }, AS_EVENTS));
+    }
+    expect(answers.slice(0, 30).every(({ html }) => html.includes('30 matches'))).toBe(true);
+    expect(answers[30]!.html).toContain('Too many previews: the limits are 30 a minute');
+    expect(answers[30]!.html).toContain('the whole word “zinc”');
+    expect([answers[120]!.status, answers[120]!.html]).toEqual([
+      429,
+      expect.stringContaining('"retry_after"') as string,
+    ]);
+    expect((await bench.person.get('/monitors/new')).status).toBe(200);
+    const preview = { settings: { keywords: ['zinc'] } };
+    expect((await bench.api.call(bench.owner.apiKey, 'POST', '/v1/monitors/preview', preview)).status).toBe(200);
+  });
+
+  test('two windows wait for each other', async () => {
+    const states = await Promise.all(Array.from({ length: 4 }, () => typed(ZINC)));
+    expect(states.map((all) => all.at(-1)!.markup.includes('<strong>30 matches</strong>'))).toEqual(
+      Array(4).fill(true),
+    );
+  });
+});
+
+describe('trying a rule while the archive does not respond', () => {
+  let still: MonitorPagesBench;
+  let proxy: TcpProxy;
+  let client: ClickHouseClient;
+  beforeAll(async () => {
+    proxy = await TcpProxy.start(archive.url);
+    client = createClickhouse(proxy.url, 'test');
+    still = await MonitorPagesBench.create({ clickhouse: client });
+    await still.reset();
+    proxy.freeze();
+  });
+  afterAll(async () => {
+    await still.drop();
+    await client.close();
+    await proxy.stop();
+  });
+
+  const TYPED = { name: '', keywords: 'zinc', posts: 'on', comments: 'on' };
+
+  test('the rule is said in words at once, then why there are no counts, and the form works', async () => {
+    const answer = await still.person.post('/monitors/try', TYPED, { accept: 'text/event-stream' });
+    expect(answer.html).toContain('the whole word “zinc”');
+    expect(answer.html).toMatch(/The archive does not respond.*"again":5/);
+    const page = await still.person.post('/monitors/new', { ...TYPED, do: 'try' });
+    expect([page.status, page.html]).toEqual([200, expect.stringContaining('The archive does not respond') as string]);
+    const created = await still.person.post('/monitors/new', TYPED);
+    expect(await still.read(idIn(created))).toMatchObject({ name: 'zinc', status: 'active' });
+  });
+
+  test('a window that is closed frees its place at once', async () => {
+    for (let n = 0; n < 6; n++) {
+      const body = new URLSearchParams({ ...TYPED, form_token: csrfTokenOf(still.person.token) });
+      const headers = { cookie: still.person.cookie, accept: 'text/event-stream' };
+      const window = new AbortController();
+      const { signal } = window;
+      const answer = await fetch(`${still.api.url}/dashboard/monitors/try`, { method: 'POST', headers, body, signal });
+      expect(answer.status).toBe(200);
+      const { value } = await answer.body!.getReader().read();
+      expect(new TextDecoder().decode(value)).toContain('Searching…');
+      window.abort();
+    }
+    const asked = performance.now();
+    const key = { settings: { keywords: ['zinc'] } };
+    await eventually('a free place', async () => {
+      const { status } = await still.api.call(still.owner.apiKey, 'POST', '/v1/monitors/preview', key);
+      return status === 503 || undefined;
+    });
+    expect(performance.now() - asked).toBeLessThan(7_000);
   });
 });
 

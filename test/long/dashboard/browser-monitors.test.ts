@@ -5,21 +5,33 @@ import { accessibilityProblems, LOOKS, openPage, overflowOf, startBrowser } from
 import type { Look } from '../../support/dashboard/browser.ts';
 import { BROWSER_MISSING } from '../../support/dashboard/chromium.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
-import { MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
+import { itemRow } from '../../../shared/archive/archive-rows.ts';
+import { createTestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import type { TestArchive } from '../../support/fixtures/test-clickhouse.ts';
+import { createTestDatabase } from '../../support/fixtures/test-database.ts';
+import type { TestDatabase } from '../../support/fixtures/test-database.ts';
+import { forumItemOf } from '../../support/samples/forum-items.ts';
+import { HOSTILE, MonitorPagesBench } from '../../support/dashboard/monitor-pages-bench.ts';
 
+let db: TestDatabase;
+let archive: TestArchive;
 let bench: MonitorPagesBench;
 let browser: Browser;
 let id: string;
 
 beforeAll(async () => {
   if (BROWSER_MISSING !== undefined) return;
-  bench = await MonitorPagesBench.create({ liveTail: { timing: { pollMs: 50 } } });
+  db = await createTestDatabase();
+  archive = await createTestArchive(db.pool);
+  bench = await MonitorPagesBench.create({ liveTail: { timing: { pollMs: 50 } }, clickhouse: archive.client });
   browser = await startBrowser();
 });
 afterAll(async () => {
   if (BROWSER_MISSING !== undefined) return;
   await browser.close();
   await bench.drop();
+  await archive.drop();
+  await db.drop();
 });
 beforeEach(async () => {
   if (BROWSER_MISSING !== undefined) return;
@@ -121,4 +133,107 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
       await page.context().close();
     },
   );
+
+  describe('trying a rule', () => {
+    beforeAll(async () => {
+      const bodies = Array.from({ length: 330 }, (_, n) =>
+        n < 30 ? `zinc ${n < 5 ? 'brewery' : ''}` : `nothing ${n}`,
+      );
+      const values = bodies.map((body, n) => itemRow(forumItemOf(`t1_${n}`, { body: `${body} ${HOSTILE}` }), false));
+      await archive.client.insert({ table: 'items', values, format: 'JSONEachRow' });
+    });
+
+    const isInView = async (page: Page, selector: string): Promise<boolean> => {
+      const box = (await page.locator(selector).boundingBox())!;
+      return box.y >= 0 && box.y < 800 && box.height > 0;
+    };
+
+    test.each([320, 1280] as const)('at %s px, the panel fills while the rule is typed', async (width) => {
+      const page = await open('/monitors/new', { ...DESKTOP, width });
+      const asked: string[] = [];
+      page.on('request', (request) => request.url().endsWith('/monitors/try') && asked.push(request.postData() ?? ''));
+      await page.getByLabel('Name').pressSequentially('Metals');
+      await page.getByLabel('Keywords', { exact: true }).pressSequentially('zinc');
+      const line = page.locator('#try-line');
+      expect(await line.textContent()).toBe('Searching…');
+      await line.getByText('30 matches').waitFor();
+      expect(await isInView(page, '#try-line')).toBe(true);
+      // Once, for the whole word; not for the name.
+      expect(asked).toHaveLength(1);
+      expect(asked[0]).not.toContain('Metals');
+      expect(await page.locator('#try-rule').textContent()).toContain('the whole word “zinc”');
+      expect(await page.locator('#preview mark').first().textContent()).toBe('zinc');
+      expect(await overflowOf(page)).toBe(0);
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Exclude “brewery”' }).click();
+      await line.getByText('25 matches').waitFor();
+      expect(await page.getByLabel('Excluded terms').inputValue()).toBe('brewery');
+      expect(await page.evaluate('document.activeElement.id')).toBe('preview');
+      // A line break changes nothing, and neither does what does not belong to the rule.
+      await page.getByLabel('Keywords', { exact: true }).press('End');
+      await page.getByLabel('Keywords', { exact: true }).press('Enter');
+      await page.getByLabel('Webhook URL').fill('https://example.com');
+      await page.waitForTimeout(700);
+      expect(asked).toHaveLength(2);
+      // Enter creates the monitor: no suggestion is pressed.
+      await page.getByLabel('Name').press('Enter');
+      await page.locator('h1', { hasText: 'The monitor is running' }).waitFor();
+      await page.context().close();
+    });
+
+    test('a field is marked when it is left, not while it is typed in', async () => {
+      const page = await open('/monitors/new');
+      const keywords = page.getByLabel('Keywords', { exact: true });
+      await keywords.pressSequentially('x');
+      await page.locator('#try-line').getByText('not complete').waitFor();
+      expect(await page.locator('#try-rule').textContent()).toContain('“x” must have 2 to 100 characters');
+      expect(await keywords.getAttribute('aria-invalid')).toBeNull();
+      await keywords.press('Tab');
+      expect(await keywords.getAttribute('aria-invalid')).toBe('true');
+      expect(await page.locator('#keywords-problem').textContent()).toContain('2 to 100 characters');
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await keywords.fill('zinc');
+      await page.locator('#try-line').getByText('30 matches').waitFor();
+      expect(await keywords.getAttribute('aria-invalid')).toBeNull();
+      expect(await page.locator('#keywords-problem').count()).toBe(0);
+      await page.context().close();
+    });
+
+    test('a monitor and an example show at once what they find', async () => {
+      const zinc = await bench.monitor({ keywords: ['zinc'] });
+      const page = await open(`/monitors/${zinc}/edit`);
+      await page.locator('#try-line').getByText('30 matches').waitFor();
+      await page.goto(`${bench.api.url}/dashboard/monitors/new`);
+      await page.getByRole('link', { name: 'Hiring posts' }).click();
+      await page.locator('#try-line').getByText('0 matches').waitFor();
+      expect(await page.getByLabel('Keywords', { exact: true }).inputValue()).toBe('rust');
+      await page.context().close();
+    });
+
+    test('a session that has ended is said in the panel, and what was typed stays', async () => {
+      const page = await open('/monitors/new');
+      await page.getByLabel('Keywords', { exact: true }).fill('zinc');
+      await page.locator('#try-line').getByText('30 matches').waitFor();
+      await page.context().clearCookies();
+      await page.getByLabel('Keywords', { exact: true }).fill('zinc\nbrass');
+      await page.locator('#try-line').getByText('Sign in again.').waitFor();
+      expect(await page.getByLabel('Keywords', { exact: true }).inputValue()).toBe('zinc\nbrass');
+      await page.context().close();
+    });
+
+    test.each([320, 1280] as const)('at %s px without scripts, the buttons lead to the result', async (width) => {
+      const page = await open('/monitors/new', { ...DESKTOP, width, javaScriptEnabled: false });
+      await page.getByLabel('Keywords', { exact: true }).fill('zinc');
+      await page.getByRole('button', { name: 'Preview matches' }).click();
+      expect(page.url()).toMatch(/#preview$/);
+      expect(await page.locator('#try-line').textContent()).toContain('30 matches');
+      for (const part of ['#try-line', '#preview h2']) expect(await isInView(page, part)).toBe(true);
+      await page.getByRole('button', { name: 'Exclude “brewery”' }).click();
+      expect(await page.locator('#try-line').textContent()).toContain('25 matches');
+      await page.getByRole('button', { name: 'Explain this rule' }).click();
+      expect(await page.locator('#try-rule').textContent()).toContain('AND NOT the whole word “brewery”');
+      expect(await isInView(page, '#try-rule')).toBe(true);
+      await page.context().close();
+    });
+  });
 });

@@ -1,64 +1,75 @@
 import type { Monitor, NotifyStopped, ParsedQuery, RuleWarning } from '../../../../schemas/api/monitors.ts';
-import type { PreviewAnswer } from '../../../../schemas/api/rules.ts';
 import { parseEmailAddress } from '../../../../shared/accounts/rules/mailbox.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/plans.ts';
 import { html } from '../../../../shared/http/html.ts';
+import type { HtmlValue } from '../../../../shared/http/html.ts';
 import { randomText } from '../../../../shared/rules/identifiers.ts';
-import { ApiError, refuseFaults } from '../../http/api-error.ts';
-import { checkNewRule } from '../../monitors/check-settings.ts';
-import { get, joinedProblems, NO_PROBLEMS, post, problemsOf } from '../page.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { get, NO_PROBLEMS, post } from '../page.ts';
 import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import { notice, number } from '../parts.ts';
+import { EXAMPLE_RULES } from './example-rules.ts';
 import {
   changeBody,
   createBody,
   EMPTY_VALUES,
-  entryOf,
-  ruleOfValues,
+  monitorProblems,
   valuesOfForm,
   valuesOfMonitor,
   valuesOfRule,
 } from './monitor-form-values.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
-import { monitorForm } from './monitor-form.ts';
+import { exampleLinks, monitorForm } from './monitor-form.ts';
 import type { MonitorForm } from './monitor-form.ts';
 import {
   monitorPage,
   readMonitor,
   ruleInWords,
-  ruleOf,
   ruleOfMonitor,
   inWords,
   secretShownOnce,
   warningsNotice,
 } from './monitor-frame.ts';
+import { explainedRule, triedRule } from './try-page.ts';
+import type { Trial } from './try-panel.ts';
 
 export const editPages: PageRoute[] = [
-  get('/monitors/new', async (request) => newPage(request, { values: await newValues(request) })),
+  get('/monitors/new', beginning),
   post('/monitors/new', create),
   get('/monitors/:id/edit', async (request) => {
     const monitor = await readMonitor(request);
-    return editPage(request, monitor, { values: valuesOfMonitor(monitor), ruleWords: wordsOf(monitor) });
+    return editPage(request, monitor, { values: valuesOfMonitor(monitor), trial: { words: wordsOf(monitor) } });
   }),
   post('/monitors/:id/edit', change),
 ];
 
 /** The state of a form after a button that only changes what the form shows. */
-type Filled = Partial<Pick<MonitorForm, 'values' | 'problems' | 'query' | 'ruleWords' | 'preview'>>;
+type Filled = Partial<Pick<MonitorForm, 'values' | 'problems' | 'query' | 'trial'>>;
 
 /** Who has no monitor yet has no webhook either, and would find the first match only by coming back here. */
-async function newValues(request: PageRequest): Promise<MonitorFormValues> {
+async function isFirstMonitor(request: PageRequest): Promise<boolean> {
   const { used } = (await request.read('/v1/monitors')) as { used: number };
-  return { ...EMPTY_VALUES, notify: used === 0 && parseEmailAddress(request.account.email) !== undefined };
+  return used === 0 && parseEmailAddress(request.account.email) !== undefined;
 }
 
-function newPage(request: PageRequest, filled: Filled): ShownPage {
+/** An empty form, or one with the example that the address names. */
+async function beginning(request: PageRequest): Promise<ShownPage> {
+  const name = request.query.text('example');
+  const chosen = Object.hasOwn(EXAMPLE_RULES, name) ? EXAMPLE_RULES[name] : undefined;
+  const values = { ...(chosen?.values ?? EMPTY_VALUES), notify: await isFirstMonitor(request) };
+  const filled = { values, ...(chosen && { trial: explainedRule(values) }) };
+  const examples = html`${exampleLinks(request, name)} ${chosen && notice('', chosen.change)}`;
+  return newPage(request, filled, examples);
+}
+
+function newPage(request: PageRequest, filled: Filled, examples?: HtmlValue): ShownPage {
   // Pressing the button twice sends the same key, so one monitor is created and charged.
   const key = request.form.text('idempotency_key') || randomText(24);
   return {
     title: 'New monitor',
     status: statusOf(filled.problems),
-    content: monitorForm(request, {
+    content: html`${examples}
+    ${monitorForm(request, {
       values: EMPTY_VALUES,
       problems: NO_PROBLEMS,
       ...filled,
@@ -67,7 +78,7 @@ function newPage(request: PageRequest, filled: Filled): ShownPage {
       submit: 'Create the monitor',
       cost: `Costs ${MONITOR_PERIOD_CREDITS} credits now and ${MONITOR_PERIOD_CREDITS} for every further 24 hours. You have ${number(request.account.balance)}.`,
       hidden: html`<input type="hidden" name="idempotency_key" value="${key}" />`,
-    }),
+    })}`,
   };
 }
 
@@ -114,7 +125,12 @@ async function change(request: PageRequest): Promise<PageResponse> {
     const { body } = await request.call('patch', '/v1/monitors/:id', { body: changeBody(values) });
     const { monitor: changed, warnings } = body as Omit<CreatedBody, 'webhook_secret'>;
     if (warnings === undefined) return { redirect: `/monitors/${monitor.id}?done=changed` };
-    return editPage(request, changed, { values: valuesOfMonitor(changed), ruleWords: wordsOf(changed) }, warnings);
+    return editPage(
+      request,
+      changed,
+      { values: valuesOfMonitor(changed), trial: { words: wordsOf(changed) } },
+      warnings,
+    );
   } catch (error) {
     return editPage(request, monitor, { values, problems: monitorProblems(error, values) });
   }
@@ -151,34 +167,28 @@ async function fill(request: PageRequest): Promise<Filled | undefined> {
   const { form } = request;
   const added = form.text('add');
   const wanted = added === '' ? form.text('do') : 'try';
-  if (wanted === 'try') return tryRule(request, valuesWith(valuesOfForm(form), added));
-  if (wanted !== 'say' && wanted !== 'fill') return undefined;
-  const typed = { values: valuesOfForm(form), query: form.text('query') };
+  const query = form.text('query');
+  const values = valuesWith(valuesOfForm(form), added);
+  if (wanted === 'try') return { values, query, ...withProblems(await triedRule(request, values)) };
+  if (wanted === 'say') return { values, query, ...withProblems(explainedRule(values)) };
+  return wanted === 'fill' ? filledFromText(request, values, query) : undefined;
+}
+
+/** The panel lists what is wrong with a rule, and the form says it beside the fields. */
+function withProblems(trial: Trial): Filled {
+  return { trial, ...(trial.problems !== undefined && { problems: trial.problems }) };
+}
+
+async function filledFromText(request: PageRequest, typed: MonitorFormValues, query: string): Promise<Filled> {
   try {
-    if (wanted === 'say') {
-      refuseFaults(checkNewRule(ruleOfValues(typed.values)).faults);
-      return { ...typed, ruleWords: wordsOfValues(typed.values) };
-    }
-    const { body } = await request.call('post', '/v1/monitors/parse', { body: { query: typed.query } });
-    const values = { ...typed.values, ...valuesOfRule((body as ParsedQuery).settings) };
-    return { ...typed, values, ruleWords: wordsOfValues(values) };
+    const { body } = await request.call('post', '/v1/monitors/parse', { body: { query } });
+    const values = { ...typed, ...valuesOfRule((body as ParsedQuery).settings) };
+    return { query, values, trial: explainedRule(values) };
   } catch (error) {
     // The refusal of a rule as text names its position and has a caret under it.
     const isOfText = error instanceof ApiError && error.position !== undefined;
     const problems = isOfText ? new Map([['query', error.message.replace(/^query: /, '')]]) : undefined;
-    return { ...typed, problems: problems ?? monitorProblems(error, typed.values) };
-  }
-}
-
-async function tryRule(request: PageRequest, values: MonitorFormValues): Promise<Filled> {
-  const typed = { values, query: request.form.text('query') };
-  try {
-    const { body } = await request.call('post', '/v1/monitors/preview', { body: { settings: ruleOfValues(values) } });
-    return { ...typed, preview: body as PreviewAnswer };
-  } catch (error) {
-    // The form stays as it was typed when other previews are under way, or the archive is unavailable.
-    const isBusy = error instanceof ApiError && error.status === 503;
-    return { ...typed, problems: isBusy ? new Map([['', error.message]]) : monitorProblems(error, values) };
+    return { query, values: typed, problems: problems ?? monitorProblems(error, typed) };
   }
 }
 
@@ -188,24 +198,6 @@ function valuesWith(values: MonitorFormValues, added: string): MonitorFormValues
   if (list === undefined || entry === undefined) return values;
   const name = list as 'keywords' | 'exclude' | 'exclude_subreddits';
   return { ...values, [name]: `${values[name].trimEnd()}\n${entry}`.trimStart() };
-}
-
-function wordsOfValues(values: MonitorFormValues): string[] {
-  return ruleInWords(ruleOf(ruleOfValues(values)));
-}
-
-/** For each, its field is searched for the faulty entry. */
-const MAX_SHOWN = 50;
-
-/** The message for each faulty field, with the entries as typed. @throws what the person cannot fix */
-function monitorProblems(error: unknown, values: MonitorFormValues): FieldProblems {
-  if (!(error instanceof ApiError) || error.faults.length === 0) return problemsOf(error);
-  return joinedProblems(
-    error.faults.slice(0, MAX_SHOWN).map(({ field, message }) => {
-      const { name, entry } = entryOf(values, field.replace(/^settings\./, ''));
-      return [name.replace(/^include_/, ''), entry === undefined ? message : `“${entry}” ${message}`];
-    }),
-  );
 }
 
 const statusOf = (problems: FieldProblems | undefined): number => ((problems?.size ?? 0) > 0 ? 400 : 200);

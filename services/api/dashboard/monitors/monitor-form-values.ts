@@ -4,9 +4,10 @@ import { MAX_GROUPS, MAX_TERMS } from '../../../../shared/matching/validate-rule
 import { parseRuleQuery } from '../../../../shared/monitors/rules/parse-rule-query.ts';
 import { printRuleQuery, refinementsResource } from '../../../../shared/monitors/rules/print-rule-query.ts';
 import type { RuleSettings } from '../../../../shared/monitors/rules/print-rule-query.ts';
-import { invalidRequest } from '../../http/api-error.ts';
+import { ApiError, invalidRequest } from '../../http/api-error.ts';
 import type { Fault } from '../../http/api-error.ts';
-import type { FormFields } from '../page.ts';
+import { joinedProblems, problemsOf } from '../page.ts';
+import type { FieldProblems, FormFields } from '../page.ts';
 import { ruleOf } from './monitor-frame.ts';
 
 /** Fields whose text has one entry a line. */
@@ -89,10 +90,14 @@ export function ruleOfValues(values: MonitorFormValues): Required<RuleSettingsRe
   };
 }
 
+/** Characters of a name that is made from a keyword. */
+const NAME_LENGTH = 100;
+
+/** The body of POST /v1/monitors. A monitor without a name is called by its first keyword. */
 export function createBody(values: MonitorFormValues): object {
   const { name, webhook_url: url, webhook_kind: kind, backfill_hours: hours } = values;
   return {
-    name,
+    name: name || nameOf(values),
     ...ruleOfValues(values),
     ...(url !== '' && { webhook_url: url }),
     ...(kind !== '' && { webhook_kind: kind }),
@@ -101,6 +106,11 @@ export function createBody(values: MonitorFormValues): object {
     ...(values.notify && { notify: 'email' }),
     ...(hours !== '' && { backfill_hours: Number(hours) }),
   };
+}
+
+function nameOf({ keywords, terms }: MonitorFormValues): string {
+  const first = [...linesOf(keywords), ...linesOf(terms)].map((line) => line.replace(/[\p{C}"]/gu, '').trim());
+  return [...(first.find((line) => line !== '') ?? 'New monitor')].slice(0, NAME_LENGTH).join('');
 }
 
 /** The body of PATCH /v1/monitors/{id}. An empty URL removes the webhook; without a kind it is detected again. */
@@ -134,6 +144,27 @@ export function entryOf(values: MonitorFormValues, field: string): { name: strin
   if (number === undefined || typeof text !== 'string') return { name, entry: undefined };
   const entries = name === 'languages' ? text.split(/[\s,;]+/) : linesOf(text);
   return { name, entry: entries[Number(number)] };
+}
+
+/** For each, its field is searched for the faulty entry. */
+const MAX_SHOWN = 50;
+/** Characters of an entry in a message. */
+const QUOTED = 60;
+
+/** The message for each faulty field, with the entries as typed. @throws what the person cannot fix */
+export function monitorProblems(error: unknown, values: MonitorFormValues): FieldProblems {
+  if (!(error instanceof ApiError) || error.faults.length === 0) return problemsOf(error);
+  return joinedProblems(
+    error.faults.slice(0, MAX_SHOWN).map(({ field, message }) => {
+      const { name, entry } = entryOf(values, field.replace(/^settings\./, ''));
+      return [name.replace(/^include_/, ''), entry === undefined ? message : `“${quoted(entry)}” ${message}`];
+    }),
+  );
+}
+
+function quoted(entry: string): string {
+  const characters = [...entry.slice(0, 2 * QUOTED + 2)];
+  return characters.length > QUOTED ? `${characters.slice(0, QUOTED).join('')}…` : entry;
 }
 
 type TermGroup = readonly (string | RuleTerm)[];

@@ -1,13 +1,15 @@
-import type { PreviewAnswer, PreviewSample, Suggestion } from '../../../../schemas/api/rules.ts';
 import { MATCHES_PER_CREDIT } from '../../../../shared/backfills/rules/backfill-numbering.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import type { FieldProblems, PageRequest } from '../page.ts';
-import { checkbox, field, fieldset, notice, number, otherProblems, select, textArea } from '../parts.ts';
+import { checkbox, field, fieldset, otherProblems, select, textArea } from '../parts.ts';
+import { EXAMPLE_RULES } from './example-rules.ts';
 import { BACKFILL_HOURS } from './export-page.ts';
-import { markedExcerpt, markedText } from './matches.ts';
+import { EMPTY_VALUES, valuesOfRule } from './monitor-form-values.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
-import { inWords } from './monitor-frame.ts';
+import { TRY_PATH } from './try-page.ts';
+import { trialPanel } from './try-panel.ts';
+import type { Trial } from './try-panel.ts';
 
 export interface MonitorForm {
   values: MonitorFormValues;
@@ -17,22 +19,72 @@ export interface MonitorForm {
   submit: string;
   cost: HtmlValue;
   query?: string;
-  ruleWords?: readonly string[] | undefined;
-  /** Of a monitor that is created: it may find earlier matches too. */
+  /** Of a monitor that is created: it needs no name, and it may find earlier matches too. */
   isNew?: boolean;
-  preview?: PreviewAnswer | undefined;
+  trial?: Trial;
   hidden?: HtmlValue;
 }
 
-/** The form of a new or an existing monitor. Its first button is the one that Enter presses. */
+/** The fields that make the rule. The script asks again when one of them has changed. */
+const RULE_FIELDS = Object.keys(valuesOfRule({})).join(' ');
+
+/**
+ * The form of a new or an existing monitor, with the panel that says what its rule finds. The first button is the one
+ * that Enter presses; without it, that would be a suggestion.
+ */
 export function monitorForm(request: PageRequest, form: MonitorForm): Html {
-  const { values, problems, action, submit, cost } = form;
-  return html`<form method="post" action="${request.path(action)}">
-    ${request.csrfField} ${form.hidden} ${otherProblems(problems, ['query', ...Object.keys(values)])}
-    ${field({ ...of(form, 'name'), label: 'Name', required: true, maxlength: 200 })}
-    ${lines(form, 'keywords', 'Keywords', 'One per line; any of them is enough. Matches whole words and phrases and ignores case.', 5)}
-    ${lines(form, 'exclude', 'Excluded terms', 'One per line. Items that contain any of them do not match.')}
-    ${lines(form, 'subreddits', 'Communities', 'One per line, with or without r/. Empty: all communities.')}
+  const { problems, submit, cost } = form;
+  const action = request.path(form.action);
+  const result = `${action}#preview`;
+  return html`<form
+    method="post"
+    action="${action}"
+    class="try-it"
+    data-try="${request.path(TRY_PATH)}"
+    data-rule="${RULE_FIELDS}"
+  >
+    <button hidden>${submit}</button>
+    <div class="inputs">
+      ${request.csrfField} ${form.hidden} ${otherProblems(problems, ['query', ...Object.keys(EMPTY_VALUES)])}
+      ${whatToFind(form)} ${moreConditions(form)} ${whereMatchesGo(form)} ${form.isNew === true && earlier(form)}
+    </div>
+    ${trialPanel(request, form.trial ?? {}, result)}
+    <div class="actions">
+      <button>${submit}</button>
+      <button class="quiet" name="do" value="try" formaction="${result}">Preview matches</button>
+      <button class="quiet" name="do" value="say" formaction="${result}">Explain this rule</button>
+      <span class="note">${cost}</span>
+    </div>
+  </form>`;
+}
+
+/** Ways to begin. They work as links, so that they need no script. */
+export function exampleLinks(request: PageRequest, chosen: string): Html {
+  const page = request.path('/monitors/new');
+  return html`<nav class="examples" aria-label="Examples">
+    <p>Begin with an example, or with an empty form below:</p>
+    <ul>
+      ${Object.entries(EXAMPLE_RULES).map(
+        ([name, { label, finds }]) =>
+          html`<li>
+            <a href="${page}?example=${name}" ${name === chosen && html`aria-current="true"`}
+              ><strong>${label}</strong> <span>${finds}</span></a
+            >
+          </li>`,
+      )}
+    </ul>
+  </nav>`;
+}
+
+function whatToFind(form: MonitorForm): Html {
+  const { values, problems, isNew = false } = form;
+  const hint = isNew && 'Empty: it is called by its first keyword.';
+  return group(
+    'What to find',
+    html`${field({ ...of(form, 'name'), label: 'Name', maxlength: 200, ...(isNew ? { hint } : { required: true }) })}
+    ${lines(form, 'keywords', 'Keywords', 'One per line; any of them is enough. Matches whole words and phrases and ignores case.', 4)}
+    ${lines(form, 'exclude', 'Excluded terms', 'One per line. Items that contain any of them do not match.', 2)}
+    ${lines(form, 'subreddits', 'Communities', 'One per line, with or without r/. Empty: all communities.', 2)}
     ${fieldset(
       'What to watch',
       [
@@ -42,37 +94,71 @@ export function monitorForm(request: PageRequest, form: MonitorForm): Html {
       ],
       problems.get('posts') ?? problems.get('comments') ?? problems.get('nsfw'),
     )}
-    ${field({
+    ${asText(form)}`,
+  );
+}
+
+function whereMatchesGo(form: MonitorForm): Html {
+  return group(
+    'Where matches go',
+    html`${field({
       ...of(form, 'webhook_url'),
       label: 'Webhook URL',
       // Not of type url: the API says what is wrong with an address.
       hint: 'Where to send matches; starts with https://. You can leave it empty.',
     })}
-    ${select({ ...of(form, 'webhook_kind'), label: 'Kind of webhook', options: WEBHOOK_KINDS })}
+    ${WEBHOOK_STEPS} ${select({ ...of(form, 'webhook_kind'), label: 'Kind of webhook', options: WEBHOOK_KINDS })}
     ${select({ ...of(form, 'digest'), label: 'When to send matches', options: DIGESTS })}
-    ${checkbox('spike_webhook', 'Notify the webhook about spikes: hours with unusually many matches', values.spike_webhook)}
+    ${checkbox('spike_webhook', 'Notify the webhook about spikes: hours with unusually many matches', form.values.spike_webhook)}
     ${problemOf(form, 'spike_webhook')}
-    ${checkbox('notify', 'Mail me: the first match immediately, then at most one mail every five minutes', values.notify)}
-    ${problemOf(form, 'notify')}
-    ${
-      form.isNew === true &&
-      select({
-        ...of(form, 'backfill_hours'),
-        label: 'Earlier matches',
-        hint: `Costs 1 credit per ${MATCHES_PER_CREDIT} matches, rounded up.`,
-        options: [['', 'None: only new posts and comments'], ...BACKFILL_HOURS],
-      })
-    }
-    ${advanced(form)} ${inWords(form.ruleWords)}
-    <div class="actions">
-      <button>${submit}</button>
-      <button class="quiet" name="do" value="try">Preview matches</button>
-      <button class="quiet" name="do" value="say">Explain this rule</button>
-      <span class="note">${cost}</span>
-    </div>
-    ${previewSection(form.preview)} ${asText(form)}
-  </form>`;
+    ${checkbox('notify', 'Mail me: the first match immediately, then at most one mail every five minutes', form.values.notify)}
+    ${problemOf(form, 'notify')}`,
+  );
 }
+
+function earlier(form: MonitorForm): Html {
+  return group(
+    'Earlier matches',
+    select({
+      ...of(form, 'backfill_hours'),
+      label: 'Look back',
+      hint: `Costs 1 credit per ${MATCHES_PER_CREDIT} matches, rounded up.`,
+      options: [['', 'Not at all: only new posts and comments'], ...BACKFILL_HOURS],
+    }),
+  );
+}
+
+function group(title: string, content: HtmlValue): Html {
+  return html`<section class="group">
+    <h2>${title}</h2>
+    ${content}
+  </section>`;
+}
+
+const WEBHOOK_STEPS = html`<details>
+    <summary>How to get the URL of a Slack channel</summary>
+    <ol>
+      <li>
+        Open <a href="https://api.slack.com/apps" rel="noopener noreferrer">api.slack.com/apps</a> and choose “Create
+        New App”, “From scratch”. Name it and choose your workspace.
+      </li>
+      <li>Choose “Incoming Webhooks” on the left, and switch “Activate Incoming Webhooks” on.</li>
+      <li>Choose “Add New Webhook to Workspace” at the bottom, then the channel, then “Allow”.</li>
+      <li>Copy the URL, which begins with <code>https://hooks.slack.com/services/</code>, and paste it above.</li>
+    </ol>
+  </details>
+  <details>
+    <summary>How to get the URL of a Discord channel</summary>
+    <ol>
+      <li>Open “Server Settings” of your server, then “Integrations”. You need the permission “Manage Webhooks”.</li>
+      <li>Choose “Webhooks”, then “New Webhook”, and click on the one that appears.</li>
+      <li>Name it and choose its channel.</li>
+      <li>
+        Choose “Copy Webhook URL”. It begins with <code>https://discord.com/api/webhooks/</code>. Paste it above, and
+        save the changes in Discord.
+      </li>
+    </ol>
+  </details>`;
 
 const WEBHOOK_KINDS = [
   ['', 'Detect it from the URL'],
@@ -118,25 +204,27 @@ const TEXTS = [
   ['post_title', 'For comments, the title of their post'],
 ] as const;
 
-function advanced(form: MonitorForm): Html {
+function moreConditions(form: MonitorForm): Html {
   const { values, problems } = form;
   const isOpen = ADVANCED.some((name) => problems.has(name) || !['', 'false'].includes(String(values[name])));
-  return html`<details ${isOpen && html`open`}>
-    <summary>More conditions</summary>
-    ${lines(form, 'terms', 'Keywords with conditions', TERMS_HINT)}
-    ${lines(form, 'require', 'Also required', REQUIRE_HINT)}
-    ${fieldset(
-      'Where keywords count (default: post titles and texts)',
-      TEXTS.map(([value, label]) => checkbox('match_in', label, values.match_in.includes(value), value)),
-      problems.get('match_in'),
-    )}
-    ${lines(form, 'exclude_subreddits', 'Communities to leave out', 'One a line.', 2)}
-    ${lines(form, 'authors', 'Only by these accounts', 'One a line.', 2)}
-    ${lines(form, 'exclude_authors', 'Not by these accounts', 'One a line.', 2)}
-    ${field({ ...of(form, 'languages'), label: 'Only in these languages', hint: LANGUAGES_HINT })}
-    ${checkbox('thread_once', 'At most one match per thread and day; further ones are stored but not sent', values.thread_once)}
-    ${problemOf(form, 'thread_once')}
-  </details>`;
+  return html`<section class="group">
+    <details ${isOpen && html`open`}>
+      <summary><h2>More conditions</h2></summary>
+      ${lines(form, 'terms', 'Keywords with conditions', TERMS_HINT)}
+      ${lines(form, 'require', 'Also required', REQUIRE_HINT)}
+      ${fieldset(
+        'Where keywords count (default: post titles and texts)',
+        TEXTS.map(([value, label]) => checkbox('match_in', label, values.match_in.includes(value), value)),
+        problems.get('match_in'),
+      )}
+      ${lines(form, 'exclude_subreddits', 'Communities to leave out', 'One a line.', 2)}
+      ${lines(form, 'authors', 'Only by these accounts', 'One a line.', 2)}
+      ${lines(form, 'exclude_authors', 'Not by these accounts', 'One a line.', 2)}
+      ${field({ ...of(form, 'languages'), label: 'Only in these languages', hint: LANGUAGES_HINT })}
+      ${checkbox('thread_once', 'At most one match per thread and day; further ones are stored but not sent', values.thread_once)}
+      ${problemOf(form, 'thread_once')}
+    </details>
+  </section>`;
 }
 
 function asText({ query = '', problems }: MonitorForm): Html {
@@ -154,86 +242,4 @@ function asText({ query = '', problems }: MonitorForm): Html {
     ${pointed.length > 0 && html`<pre class="scroll" tabindex="0" aria-label="Where the error is">${pointed.join('\n')}</pre>`}
     <button class="quiet" name="do" value="fill">Fill in the fields from this text</button>
   </details>`;
-}
-
-/** Entries shown of each list; the API has all. */
-const SHOWN = 8;
-
-/** What the rule in a form would have found. It stands in the form: a suggestion is a button that fills a field. */
-function previewSection(preview: PreviewAnswer | undefined): HtmlValue {
-  if (preview === undefined) return undefined;
-  const { by_day: days, by_keyword: keywords, by_subreddit: subreddits, samples, suggestions } = preview;
-  return html`<section id="preview" aria-label="What it would have found">
-    <h2>What it would have found</h2>
-    ${totals(preview)} ${counts('By day (UTC)', days, ({ day }) => day)}
-    ${counts('By keyword', keywords, ({ keyword }) => keyword)}
-    ${counts('By community', subreddits, ({ subreddit }) => `r/${subreddit}`)}
-    ${
-      suggestions.length > 0 &&
-      html`<h3>Suggestions</h3>
-        <ul>
-          ${suggestions.map(suggestionLine)}
-        </ul>`
-    }
-    ${
-      samples.length > 0 &&
-      html`<h3>The newest</h3>
-        <ul class="plain">
-          ${samples.slice(0, SHOWN).map(sampleEntry)}
-        </ul>`
-    }
-  </section>`;
-}
-
-function totals({
-  total,
-  exact,
-  exact_from: from,
-  capped_days: capped,
-  credits_per_30_days: credits,
-}: PreviewAnswer): Html {
-  const since = `${from.slice(0, 16).replace('T', ' ')} UTC`;
-  return html`<p>
-      <strong>${number(total)} ${total === 1 ? 'match' : 'matches'}</strong> since ${since}.
-      ${!exact && 'There may be more: there was not enough time to read the whole archive.'} Running it for 30 days
-      costs ${credits} credits.
-    </p>
-    ${
-      capped.length > 0 &&
-      notice('bad', `Daily cap reached on ${capped.join(', ')}: further matches would not be sent.`)
-    }`;
-}
-
-function counts<T extends { count: number }>(title: string, all: readonly T[], nameOf: (one: T) => string): HtmlValue {
-  const shown = all.slice(0, SHOWN).map((one) => `${nameOf(one)} ${number(one.count)}`);
-  return all.length > 0 && html`<p><strong>${title}:</strong> ${shown.join(', ')}${all.length > SHOWN && ' …'}</p>`;
-}
-
-/** The field that a suggestion fills. A community can only be left out: watching it alone would replace the rule. */
-const FIELDS = {
-  exclude: 'exclude',
-  keyword: 'keywords',
-  variant: 'keywords',
-  subreddit: 'exclude_subreddits',
-} as const;
-const BUTTONS = { exclude: 'Exclude it', keyword: 'Add it', variant: 'Add it', subreddit: 'Leave it out' } as const;
-
-function suggestionLine({ kind, value, message }: Suggestion): Html {
-  return html`<li>
-    ${message} <button class="quiet" name="add" value="${FIELDS[kind]} ${value}">${BUTTONS[kind]}</button>
-  </li>`;
-}
-
-function sampleEntry(sample: PreviewSample): Html {
-  const { kind, subreddit, title, body, permalink, highlights } = sample;
-  const rangesIn = (wanted: string) => highlights.filter(({ field }) => field === wanted);
-  return html`<li>
-    <p>
-      <a href="${permalink}" rel="noopener noreferrer"
-        >${markedText(title, rangesIn(kind === 'post' ? 'title' : 'post_title'))}</a
-      >
-      <span class="note">${kind} in r/${subreddit}</span>
-    </p>
-    <p>${markedExcerpt(body, rangesIn('body'))}</p>
-  </li>`;
 }
