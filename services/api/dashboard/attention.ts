@@ -108,7 +108,9 @@ export function attentionOf(
   const page = `/monitors/${monitor.id}`;
   const name = isOwnPage ? 'this monitor' : html`<a href="${request.path(page)}">${monitor.name}</a>`;
   const notices: Html[] = [];
-  if (delivery?.state === 'failing') notices.push(failingWebhook(request, { page, name, delivery }));
+  if (delivery?.state === 'failing' || (delivery?.state === 'retrying' && delivery.pending > 0)) {
+    notices.push(failingWebhook(request, { page, name, delivery }));
+  }
   if (monitor.status === 'active' && today.suppressed > 0 && today.matches >= dailyMatchCap) {
     notices.push(
       notice(
@@ -130,14 +132,16 @@ function failingWebhook(
   request: PageRequest,
   { page, name, delivery }: { page: string; name: HtmlValue; delivery: MonitorDelivery },
 ): Html {
-  const { pending, last_status: status, last_error: error, last_delivered_at: delivered } = delivery;
+  const { state, pending, last_status: status, last_error: error, last_delivered_at: delivered } = delivery;
+  const isFailing = state === 'failing';
   const succeeded =
     delivered === null ? 'It has never succeeded' : html`It last succeeded ${ago(delivered, request.now)}`;
   const waiting = `${number(pending)}${pending >= 1_000 ? ' or more' : ''} ${pending === 1 ? 'match is' : 'matches are'} waiting.`;
   return notice(
-    'bad',
-    html`The webhook of ${name} is failing. ${error !== null && `${answerInWords(status ?? 0, error)}.`} ${succeeded}.
-    ${pending > 0 && waiting}`,
+    isFailing ? 'bad' : 'warn',
+    html`${isFailing ? 'The webhook' : 'The last delivery to the webhook'} of ${name}
+    ${isFailing ? 'is failing' : 'failed'}. ${error !== null && `${answerInWords(status ?? 0, error)}.`} ${succeeded}.
+    ${pending > 0 && waiting} ${!isFailing && 'They are retried automatically.'}`,
     [
       pending > 0 && sendWaiting(request, page),
       html`<a class="button quiet" href="${request.path(`${page}/deliveries`)}">View deliveries</a>`,

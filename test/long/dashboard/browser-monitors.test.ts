@@ -127,6 +127,7 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
       expect(await page.getByLabel('Excluded terms').inputValue()).toBe('game');
       await page.getByRole('button', { name: 'Save the changes' }).click();
       await page.getByText('The change was saved.').waitFor();
+      await page.getByRole('link', { name: 'Settings' }).click();
       await page.getByText('Delete this monitor').click();
       await page.getByRole('button', { name: /^Delete “By hand”/ }).click();
       await page.getByText('The monitor was deleted.').waitFor();

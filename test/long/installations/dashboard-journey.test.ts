@@ -15,12 +15,14 @@ let installation: Installation;
 let receiver: WebhookReceiver;
 let browser: Browser;
 let page: Page;
+/** The status of the receiver's responses. */
+let answer = 204;
 const email = `${randomText(10)}@shop.test`;
 
 beforeAll(async () => {
   if (BROWSER_MISSING !== undefined) return;
   installation = await Installation.prepare({ SIGNUP_DNS_CHECK: '0' });
-  [receiver, browser] = await Promise.all([startWebhookReceiver(), startBrowser(), installation.start()]);
+  [receiver, browser] = await Promise.all([startWebhookReceiver(() => answer), startBrowser(), installation.start()]);
   const look = { width: 1280, colorScheme: 'light', javaScriptEnabled: true } as const;
   page = await openPage(browser, `${installation.url}/`, look);
   page.setDefaultTimeout(60_000);
@@ -62,21 +64,26 @@ test.skipIf(BROWSER_MISSING !== undefined)('a person does all of it in a browser
   await press('Sign in');
   await heading('Overview');
   expect(await page.locator('header .balance').innerText()).toBe('200 credits');
+  await page.getByRole('heading', { name: 'Three steps to your first match' }).waitFor();
 
   // A key, which works at once.
   await open('Keys');
   await page.getByLabel('Name').fill('laptop');
+  await page.getByRole('checkbox', { name: 'Manage the account' }).check();
   await press('Create the key');
   await heading('Your new key');
   const key = await page.locator('#new-key').innerText();
   expect(await statusWith(key)).toBe(200);
 
-  // A monitor, whose secret is shown once.
+  // A monitor from an example, whose rule is tried while it is typed, and whose secret is shown once.
   await open('Monitors');
   await page.getByRole('link', { name: 'New monitor' }).click();
+  await page.getByRole('link', { name: 'Brand mentions' }).click();
   await page.getByLabel('Name').fill('Rust and coffee');
   await page.getByLabel('Keywords', { exact: true }).fill('rust\ncoffee\npython');
   await page.getByLabel('Webhook URL').fill(receiver.url);
+  await page.locator('#try-rule').getByText('the whole word “coffee”').waitFor();
+  expect(await page.getByRole('checkbox', { name: 'Mail me' }).isChecked()).toBe(true);
   await press('Create the monitor');
   await heading('The monitor is running');
   const secret = await page.locator('#secret').innerText();
@@ -87,6 +94,24 @@ test.skipIf(BROWSER_MISSING !== undefined)('a person does all of it in a browser
   const webhook = await eventually('a webhook', () => receiver.received[0], 60_000);
   const [, t, v1] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(String(webhook.headers['x-service-signature']))!;
   expect(v1).toBe(createHmac('sha256', secret).update(`${t!}.${webhook.body}`).digest('hex'));
+
+  // The first match is mailed at once, without being asked for.
+  await mailWith(/(new match(?:es)? of)/);
+
+  // The webhook is tested. When it fails, the overview says so, and what waited is sent when it works again.
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('link', { name: 'Webhook' }).click();
+  await press('Send a test match');
+  await page.getByText('The sample was delivered.').waitFor();
+  answer = 500;
+  await open('Overview');
+  await page.getByText(/The last delivery to the webhook of .* failed/).waitFor();
+  answer = 204;
+  const before = receiver.received.length;
+  await press('Send waiting matches now');
+  await page.getByText(/queued|already being sent/).waitFor();
+  await eventually('what waited', () => receiver.received.length > before, 60_000);
+  await page.getByText('Delivering').waitFor();
 
   // The trial checkout: plan, limits and credits change.
   await open('Billing');
