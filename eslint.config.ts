@@ -4,17 +4,23 @@ import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 const BROWSER_GLOBALS = [
+  'AbortController',
+  'addEventListener',
+  'clearTimeout',
   'customElements',
   'document',
   'DOMParser',
   'EventSource',
   'fetch',
+  'FormData',
   'HTMLElement',
   'location',
   'navigator',
   'setInterval',
   'setTimeout',
+  'TextDecoderStream',
   'URL',
+  'URLSearchParams',
 ];
 
 /** Of a package: what it does not export, or might not tomorrow. */

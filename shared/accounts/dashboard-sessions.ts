@@ -48,9 +48,9 @@ export async function insertDashboardSession(
 }
 
 /**
- * Takes one use of a session's limit (`name`, each session for itself), and notes to the minute that it is in use. A session that was ended or has
- * expired, or whose account is frozen or deleted, is not found. `retryAfter`: 0, or the seconds until it may make a
- * request again, rounded up.
+ * Takes one use of a session's limit of this name, and notes to the minute that it is in use. A session that was ended
+ * or has expired, or whose account is frozen or deleted, is not found. `retryAfter`: 0, or the seconds until it may
+ * make a request again, rounded up.
  */
 export async function admitDashboardRequest(
   db: Queryable,

@@ -314,21 +314,38 @@ describe('trying a rule', () => {
     else expect([refused.status, refused.html]).toEqual([413, expect.stringContaining('"message"') as string]);
   });
 
-  test('typing uses up neither the pages of the session nor the previews of the API', async () => {
-    const answers = [];
-    for (let n = 0; n < 121; n++) {
-      answers.push(await bench.person.post('/monitors/try', { ...ZINC, keywords: n < 35 ? 'zinc' : 'x' }, AS_EVENTS));
-    }
-    expect(answers.slice(0, 30).every(({ html }) => html.includes('30 matches'))).toBe(true);
-    expect(answers[30]!.html).toContain('Too many previews: the limits are 30 a minute');
-    expect(answers[30]!.html).toContain('the whole word “zinc”');
-    expect([answers[120]!.status, answers[120]!.html]).toEqual([
+  test('typing has limits of its own: 30 counts and 120 changes a minute', async () => {
+    const { person, owner } = bench;
+    const uses = async () => {
+      const { rows } = await bench.db.pool.query<{ name: string; uses: number }>(
+        `SELECT name, cardinality(times) AS uses FROM recent_uses WHERE name LIKE '%' || $1 OR name LIKE '%' || $2`,
+        [owner.accountId, person.sessionId],
+      );
+      return Object.fromEntries(rows.map(({ name, uses: count }) => [name.split(':')[0]!, count]));
+    };
+    const useUp = (name: string, count: number) =>
+      bench.db.pool.query(
+        `UPDATE recent_uses SET times = array_fill(service_now(), ARRAY[$2::int]) WHERE name LIKE $1 || ':%'`,
+        [name, count],
+      );
+    await typed(ZINC);
+    expect(await uses()).toEqual({ 'dashboard-try': 1, 'typed-preview': 1, 'typed-previews': 1 });
+    await useUp('typed-preview', 29);
+    expect((await typed(ZINC)).at(-1)!.markup).toContain('<strong>30 matches</strong>');
+    const uncounted = (await typed(ZINC)).at(-1)!;
+    expect(uncounted.markup).toContain('Too many previews: the limits are 30 a minute and 1,000 in 24 hours.');
+    expect(uncounted.markup).toContain('the whole word “zinc”');
+    expect(uncounted.again).toBeGreaterThan(0);
+    await useUp('dashboard-try', 119);
+    expect((await person.post('/monitors/try', ZINC, AS_EVENTS)).status).toBe(200);
+    const refused = await person.post('/monitors/try', ZINC, AS_EVENTS);
+    expect([refused.status, refused.html]).toEqual([
       429,
-      expect.stringContaining('"retry_after"') as string,
+      expect.stringMatching(/120 changes.*"retry_after"/) as string,
     ]);
-    expect((await bench.person.get('/monitors/new')).status).toBe(200);
+    expect((await person.get('/monitors/new')).status).toBe(200);
     const preview = { settings: { keywords: ['zinc'] } };
-    expect((await bench.api.call(bench.owner.apiKey, 'POST', '/v1/monitors/preview', preview)).status).toBe(200);
+    expect((await bench.api.call(owner.apiKey, 'POST', '/v1/monitors/preview', preview)).status).toBe(200);
   });
 
   test('two windows wait for each other', async () => {
@@ -376,8 +393,8 @@ describe('trying a rule while the archive does not respond', () => {
       const { signal } = window;
       const answer = await fetch(`${still.api.url}/dashboard/monitors/try`, { method: 'POST', headers, body, signal });
       expect(answer.status).toBe(200);
-      const { value } = await answer.body!.getReader().read();
-      expect(new TextDecoder().decode(value)).toContain('Searching…');
+      const first = await answer.body!.pipeThrough(new TextDecoderStream()).getReader().read();
+      expect(first.value).toContain('Searching…');
       window.abort();
     }
     const asked = performance.now();

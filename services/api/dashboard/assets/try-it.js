@@ -30,6 +30,11 @@ async function* piecesOf(stream) {
   }
 }
 
+function linesOf(text) {
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '').join('\n');
+}
+
 class Trial {
   constructor(form) {
     this.form = form;
@@ -53,7 +58,7 @@ class Trial {
   /** What is sent; without the spaces and empty lines that do not count. */
   ruleOf() {
     const fields = [...new FormData(this.form)].filter(([name]) => this.names.has(name));
-    return new URLSearchParams(fields.map(([name, text]) => [name, text.trim().replace(/\s*\n\s*/g, '\n')])).toString();
+    return new URLSearchParams(fields.map(([name, text]) => [name, linesOf(text)])).toString();
   }
 
   change(ms) {
@@ -98,7 +103,7 @@ class Trial {
     const answer = await fetch(this.form.dataset.try, { method: 'POST', headers, body, signal });
     if (!answer.ok) {
       const { error } = await answer.json();
-      this.fail(error.message, error.retry_after);
+      this.fail(error.message.replace(/ Try again in \d+ s\.$/, ''), error.retry_after);
       return;
     }
     let isLast = false;

@@ -90,7 +90,7 @@ export function ruleOfValues(values: MonitorFormValues): Required<RuleSettingsRe
   };
 }
 
-/** Characters of a name that is made from a keyword. */
+/** Code units of a name that is made from a keyword. */
 const NAME_LENGTH = 100;
 
 /** The body of POST /v1/monitors. A monitor without a name is called by its first keyword. */
@@ -110,7 +110,7 @@ export function createBody(values: MonitorFormValues): object {
 
 function nameOf({ keywords, terms }: MonitorFormValues): string {
   const first = [...linesOf(keywords), ...linesOf(terms)].map((line) => line.replace(/[\p{C}"]/gu, '').trim());
-  return [...(first.find((line) => line !== '') ?? 'New monitor')].slice(0, NAME_LENGTH).join('');
+  return cut(first.find((line) => line !== '') ?? 'New monitor', NAME_LENGTH);
 }
 
 /** The body of PATCH /v1/monitors/{id}. An empty URL removes the webhook; without a kind it is detected again. */
@@ -148,7 +148,7 @@ export function entryOf(values: MonitorFormValues, field: string): { name: strin
 
 /** For each, its field is searched for the faulty entry. */
 const MAX_SHOWN = 50;
-/** Characters of an entry in a message. */
+/** Code units of an entry in a message. */
 const QUOTED = 60;
 
 /** The message for each faulty field, with the entries as typed. @throws what the person cannot fix */
@@ -163,8 +163,12 @@ export function monitorProblems(error: unknown, values: MonitorFormValues): Fiel
 }
 
 function quoted(entry: string): string {
-  const characters = [...entry.slice(0, 2 * QUOTED + 2)];
-  return characters.length > QUOTED ? `${characters.slice(0, QUOTED).join('')}…` : entry;
+  return entry.length > QUOTED ? `${cut(entry, QUOTED)}…` : entry;
+}
+
+/** At most so many code units, without half a character at the end. */
+function cut(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 type TermGroup = readonly (string | RuleTerm)[];

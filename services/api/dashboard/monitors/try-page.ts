@@ -18,7 +18,7 @@ import type { Trial } from './try-panel.ts';
 export const TRY_PATH = '/monitors/try';
 /** The script of a form asks half a second after the last key, so no window of a browser reaches this. */
 const OWN_LIMIT = { name: 'dashboard-try', perMinute: 120, what: 'changes of a rule' };
-/** Of an account: two windows, each with a stream that is ending. One of them reads the archive, and the others wait. */
+/** Of an account: two windows, each with a stream that is ending. One reads the archive, and the others wait. */
 const STREAMS = {
   perAccount: 4,
   busy: 'Rules are being tried in too many windows. The form still works.',
