@@ -1,29 +1,26 @@
 import { Stripe } from 'stripe';
 import { parseEmailAddress } from '../../../shared/accounts/rules/mailbox.ts';
-import { packForSale, PACKS_FOR_SALE, planOf } from '../../../shared/billing/rules/plans.ts';
+import { MONITOR_PERIOD_CREDITS, packForSale, PACKS_FOR_SALE, planOf } from '../../../shared/billing/rules/plans.ts';
+import type { PackForSale } from '../../../shared/billing/rules/plans.ts';
 import { html } from '../../../shared/http/html.ts';
 import type { Html } from '../../../shared/http/html.ts';
 import { startCheckout } from '../../../shared/billing/start-checkout.ts';
 import type { WantedCheckout } from '../../../shared/billing/start-checkout.ts';
 import type { PaymentSettings } from '../../../shared/billing/stripe.ts';
-import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { findAccount } from '../../../shared/accounts/accounts.ts';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import { takeUse } from '../../../shared/accounts/sliding-log-limits.ts';
-import { readLedgerPage } from '../../../shared/billing/ledger-pages.ts';
-import type { StoredLedgerEntry } from '../../../shared/billing/ledger-pages.ts';
+import { readUsageTotal } from '../../../shared/billing/ledger-pages.ts';
 import { findPayment, listReceipts } from '../../../shared/billing/payments.ts';
 import type { StoredPayment, Receipt } from '../../../shared/billing/payments.ts';
-import { csvOf, entryOf } from '../billing/ledger-routes.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { DashboardDeps } from './dashboard.ts';
-import { file, get, post, streamed } from './page.ts';
+import { downloadLedger, ledgerSection, readLedger } from './ledger-section.ts';
+import { get, post } from './page.ts';
 import type { PageResponse, PageRoute, ShownPage, PageRequest } from './page.ts';
-import { figures, notice, number, postButton, select, table, time } from './parts.ts';
+import { figures, icon, notice, number, postButton, table, time } from './parts.ts';
 
-const ENTRIES_PER_PAGE = 25;
-const MAX_RECEIPTS = 100;
-const ENTRY_ID = /^\d{1,15}$/;
+export const MAX_RECEIPTS = 100;
 const PAYMENT_ID = /^pay_[0-9a-z]{20}$/;
 /** Seconds between updates while a purchase is pending. */
 const PENDING_S = '5';
@@ -43,51 +40,68 @@ async function show({ pool, payments }: DashboardDeps, request: PageRequest): Pr
   const bought = query.text('bought');
   const payment = PAYMENT_ID.test(bought) ? await findPayment(pool, bought) : undefined;
   const own = payment?.accountId === id ? payment : undefined;
-  const { kinds } = ledgerFilter(request);
-  const before = query.text('before');
-  const beforeId = ENTRY_ID.test(before) ? Number(before) : Number.MAX_SAFE_INTEGER;
+  const used = { accountId: id, from: dayOf(request.now - (USED_DAYS - 1) * DAY_MS), to: dayOf(request.now) };
   // Read after the payment: a page that says that credits were added also shows them.
-  const [account = request.account, receipts, entries] = await Promise.all([
+  const [account = request.account, usage, receipts, ledger] = await Promise.all([
     findAccount(pool, id),
+    readUsageTotal(pool, used),
     listReceipts(pool, id, MAX_RECEIPTS),
-    readLedgerPage(pool, { accountId: id, beforeId, limit: ENTRIES_PER_PAGE + 1, kinds }),
+    readLedger(pool, request),
   ]);
   return {
     title: 'Billing',
     content: html`<section id="balance" data-live="${own?.status === 'started' && PENDING_S}">
-        ${own && purchaseNotice(own)}
+        ${own && purchaseNotice(request, own)}
         ${own === undefined && query.has('cancelled') && notice('', 'You left the checkout. Nothing was charged.')}
-        ${accountFigures(account)}
+        ${accountFigures(request, account, usage.credits)}
       </section>
       ${packsSection(request, payments?.settings)}
-      <div id="changes" data-live>${receiptsSection(receipts)} ${ledgerSection(request, entries)}</div>`,
+      <div id="changes" data-live>${receiptsSection(receipts)} ${ledgerSection(request, ledger)}</div>`,
   };
 }
 
-function purchaseNotice({ id, status, credits }: StoredPayment): Html {
+const USED_DAYS = 30;
+const DAY_MS = 86_400_000;
+const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+function purchaseNotice({ path }: PageRequest, { id, status, credits }: StoredPayment): Html {
   if (status === 'paid') return notice('good', `${number(credits)} credits were added.`);
   if (status === 'started') {
-    return html`<p class="notice" role="status">
-      Your payment is being processed. ${number(credits)} credits are added as soon as it is confirmed, usually within
-      seconds; a bank transfer takes days. You can close this page. The reference is <code>${id}</code>.
-    </p>`;
+    return html`<div class="notice" role="status">
+      <p>
+        <strong>Your payment is being processed.</strong> ${number(credits)} credits are added as soon as it is
+        confirmed, usually within seconds; a bank transfer takes days. You can close this page. The reference is
+        <code>${id}</code>.
+      </p>
+      <noscript>
+        <p><a href="${path('/billing')}?bought=${id}">Reload this page</a> to see whether they were added.</p>
+      </noscript>
+    </div>`;
   }
   const message = html`This payment did not go through, and no credits were added. The reference is
     <code>${id}</code>.`;
   return notice('bad', message);
 }
 
-function accountFigures({ balance, owed, pack }: StoredAccount): Html {
-  const { monitors, requestsPerSecond: requests, dailyMatchCap } = planOf(pack);
+function accountFigures({ path }: PageRequest, { balance, owed, pack }: StoredAccount, used: number): Html {
   return figures([
     ['Credits', number(balance), owed > 0 && `${number(owed)} owed; deducted from your next purchase`],
-    [
-      'Largest pack',
-      pack === 0 ? 'none' : `$${pack}`,
-      `${monitors} ${monitors === 1 ? 'monitor' : 'monitors'}, ${requests} ${requests === 1 ? 'request' : 'requests'} a second, ${number(dailyMatchCap)} matches per monitor and day`,
-    ],
+    [`Used in the last ${USED_DAYS} days`, number(used), html`<a href="${path('/usage')}">By day, route and key</a>`],
+    ['Largest pack', pack === 0 ? 'none' : `$${pack}`, limitsOf(pack).join(', ')],
   ]);
 }
+
+function limitsOf(pack: number): string[] {
+  const { monitors, requestsPerSecond: requests, dailyMatchCap } = planOf(pack);
+  return [
+    `${monitors} ${monitors === 1 ? 'monitor' : 'monitors'}`,
+    `${requests} ${requests === 1 ? 'request' : 'requests'} a second`,
+    `${number(dailyMatchCap)} matches per monitor and day`,
+  ];
+}
+
+/** Its button alone is filled. */
+const RECOMMENDED = 29;
 
 function packsSection(request: PageRequest, settings: PaymentSettings | undefined): Html {
   const off = notice('', 'You cannot buy credits here: the operator of this service has not set up payments.');
@@ -95,49 +109,63 @@ function packsSection(request: PageRequest, settings: PaymentSettings | undefine
     real payments begin.`;
   return html`<section>
     <h2>Buy credits</h2>
-    ${settings === undefined ? off : settings.mode !== 'live' && notice('', trial)}
     ${
       settings &&
-      html`<p>
+      html`<p class="note">
         Credits do not expire. Your largest pack sets your limits, and you keep them after its credits are spent.
       </p>`
     }
-    <ul class="figures">
-      ${PACKS_FOR_SALE.map(({ pack, credits }) => {
-        const { monitors, requestsPerSecond, dailyMatchCap } = planOf(pack);
-        const buy = { action: '/billing/buy', label: `Buy for $${pack}`, fields: { pack: String(pack) } };
-        return html`<li>
-          <h3>$${pack}</h3>
-          <p><strong>${number(credits)} credits</strong></p>
-          <ul>
-            <li>${monitors} monitors</li>
-            <li>${requestsPerSecond} requests a second</li>
-            <li>${number(dailyMatchCap)} matches per monitor and day</li>
-          </ul>
-          ${settings && postButton(request, buy)}
-        </li>`;
-      })}
+    ${settings === undefined ? off : settings.mode !== 'live' && notice('', trial)}
+    <ul class="packs">
+      ${PACKS_FOR_SALE.map((offer) => packCard(request, offer, settings !== undefined))}
     </ul>
   </section>`;
 }
 
-function receiptsSection(receipts: readonly Receipt[]): Html {
-  const price = ({ amount, currency }: Receipt) =>
-    new Intl.NumberFormat('en', { style: 'currency', currency }).format(amount / 100);
+function packCard(request: PageRequest, { pack, credits }: PackForSale, isSold: boolean): Html {
+  const isRecommended = pack === RECOMMENDED;
+  const label = html`<span>Buy<span class="hidden"> ${number(credits)} credits</span> for $${pack}</span>`;
+  const gets = [
+    ...limitsOf(pack),
+    `enough for ${number(credits / MONITOR_PERIOD_CREDITS)} monitor days, or as many reads as credits`,
+  ];
+  return html`<li>
+    <h3>${number(credits)} credits ${isRecommended && html`<span class="tag">Recommended</span>`}</h3>
+    <p class="price">
+      <span class="large">$${pack}</span> <span class="note">$${((1_000 * pack) / credits).toFixed(2)} per 1,000</span>
+    </p>
+    <ul>
+      ${gets.map((get) => html`<li>${icon('check')} ${get}</li>`)}
+    </ul>
+    ${
+      isSold &&
+      postButton(
+        request,
+        { action: '/billing/buy', label, fields: { pack: String(pack) } },
+        isRecommended ? '' : 'quiet',
+      )
+    }
+  </li>`;
+}
+
+export const priceOf = ({ amount, currency }: Pick<Receipt, 'amount' | 'currency'>): string =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).format(amount / 100);
+
+export function receiptsTable(receipts: readonly Receipt[]): Html {
   const rows = receipts.map((receipt) => [
     time(receipt.paidAt),
-    price(receipt),
+    priceOf(receipt),
     receipt.credits,
     stateOf(receipt),
     html`<code>${receipt.id}</code>`,
   ]);
+  return table('Receipts', ['Paid', 'Price', 'Credits', 'State', 'Reference'], rows);
+}
+
+function receiptsSection(receipts: readonly Receipt[]): Html {
   return html`<section>
     <h2 id="receipts">Receipts</h2>
-    ${
-      receipts.length === 0
-        ? html`<p>No purchases yet.</p>`
-        : table('Receipts', ['Paid', 'Price', 'Credits', 'State', 'Reference'], rows)
-    }
+    ${receipts.length === 0 ? html`<p class="note">No purchases yet.</p>` : receiptsTable(receipts)}
   </section>`;
 }
 
@@ -147,78 +175,6 @@ function stateOf({ status, mode, credits, takenBack }: Receipt): string {
   if (takenBack >= credits) return `Refunded or disputed${trial}`;
   if (takenBack > 0) return `Refunded in part: ${number(takenBack)} credits taken back${trial}`;
   return `Paid${trial}`;
-}
-
-const KINDS: Readonly<Record<string, string>> = {
-  grant: 'Granted',
-  pack: 'Pack',
-  refund: 'Taken back',
-  correction: 'Correction by the operator',
-  reversal: 'Refund of a failed request',
-  monitor_create: 'New monitor',
-  monitor_resume: 'Resumed monitor',
-  monitor_renewal: 'Monitor, 24 hours',
-  backfill: 'Earlier matches',
-  read: 'Reading',
-  sql: 'SQL',
-};
-
-/** What the ledger can be narrowed to: the value of the form, its name, and the kinds of entries. */
-const FILTERS = [
-  { value: '', name: 'Everything', kinds: undefined },
-  { value: 'packs', name: 'Packs, grants, refunds and corrections', kinds: ['pack', 'grant', 'refund', 'correction'] },
-  { value: 'monitors', name: 'Monitors', kinds: ['monitor_create', 'monitor_resume', 'monitor_renewal', 'backfill'] },
-  { value: 'reading', name: 'Reading and SQL', kinds: ['read', 'sql', 'reversal'] },
-] as const;
-
-/** An unknown value shows everything. */
-function ledgerFilter({ query }: PageRequest): (typeof FILTERS)[number] {
-  return FILTERS.find(({ value }) => value === query.text('kind')) ?? FILTERS[0];
-}
-
-function ledgerSection(request: PageRequest, found: readonly StoredLedgerEntry[]): Html {
-  const { value } = ledgerFilter(request);
-  const entries = found.slice(0, ENTRIES_PER_PAGE);
-  const older = found.length > entries.length && `?kind=${value}&before=${entries.at(-1)!.id}#ledger`;
-  const page = request.path('/billing');
-  const rows = entries.map(({ createdAt, kind, amount, balanceAfter, reference, route }) => [
-    time(createdAt),
-    html`${KINDS[kind] ?? kind}${route !== null && html`<br /><code class="note">${route}</code>`}`,
-    `${amount > 0 ? '+' : ''}${number(amount)}`,
-    balanceAfter,
-    html`<code>${reference}</code>`,
-  ]);
-  const options = FILTERS.map((filter) => [filter.value, filter.name] as const);
-  const columns = ['When', 'What', 'Credits', 'Balance', 'Reference'];
-  return html`<section>
-    <h2 id="ledger">All balance changes</h2>
-    <form method="get" action="${page}" class="actions">
-      ${select({ name: 'kind', label: 'Show', value, options })}
-      <button class="quiet">Filter</button>
-      <a class="button quiet" href="${page}/ledger.csv${value !== '' && `?kind=${value}`}">Download as CSV</a>
-    </form>
-    ${entries.length === 0 ? html`<p>Nothing to show.</p>` : table('Balance changes, newest first', columns, rows)}
-    ${older !== false && html`<p><a href="${page}${older}">Older entries</a></p>`}
-  </section>`;
-}
-
-const ROWS_PER_PIECE = 1_000;
-const STALL_MS = 30_000;
-
-function downloadLedger(pool: Queryable, request: PageRequest): PageResponse {
-  const { kinds } = ledgerFilter(request);
-  const accountId = request.account.id;
-  async function* pieces(): AsyncGenerator<string> {
-    let beforeId = Number.MAX_SAFE_INTEGER;
-    for (let header = true; ; header = false) {
-      const rows = await readLedgerPage(pool, { accountId, beforeId, limit: ROWS_PER_PIECE, kinds });
-      const text = csvOf(rows.map(entryOf), { header });
-      if (text !== '') yield text;
-      if (rows.length < ROWS_PER_PIECE) return;
-      beforeId = rows.at(-1)!.id;
-    }
-  }
-  return file('text/csv; charset=utf-8', 'ledger.csv', streamed(pieces, STALL_MS));
 }
 
 const RETRY_AFTER_S = 30;

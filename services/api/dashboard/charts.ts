@@ -336,20 +336,25 @@ export interface RankChart {
   caption: string;
   unit: string;
   /** The largest first. */
-  rows: readonly { label: string; value: number; href?: string }[];
+  rows: readonly { label: HtmlValue; value: number; share?: string; href?: string }[];
   /** What is said without rows. */
   empty?: string;
+  /** Below the bars. */
+  more?: HtmlValue;
 }
 
 /** Values side by side, as bars with their label and number. */
-export function rankChart({ caption, unit, rows, empty = `No ${unit} yet` }: RankChart): Html {
+export function rankChart({ caption, unit, rows, empty = `No ${unit} yet`, more }: RankChart): Html {
   const largest = Math.max(1, ...rows.map(({ value }) => value));
   const share = scaleLinear().domain([0, largest]).range([0, 100]);
   const entries = rows.map(
-    ({ label, value, href }) =>
+    ({ label, value, share: part, href }) =>
       html`<li>
         <span>${href === undefined ? label : html`<a href="${href}">${label}</a>`}</span>
-        <span class="number">${number(value)}<span class="hidden"> ${unit}</span></span>
+        <span class="number"
+          >${number(value)}<span class="hidden"> ${unit}</span>
+          ${part !== undefined && html`<span class="note">${part}</span>`}</span
+        >
         <svg aria-hidden="true"><rect class="series-1" width="${place(share(value))}" height="100%" /></svg>
       </li>`,
   );
@@ -362,5 +367,6 @@ export function rankChart({ caption, unit, rows, empty = `No ${unit} yet` }: Ran
             ${entries}
           </ol>`
     }
+    ${more}
   </figure>`;
 }

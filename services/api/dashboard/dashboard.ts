@@ -6,10 +6,11 @@ import type { ServiceStatus } from '../../../schemas/api/status.ts';
 import type { PaymentSettings } from '../../../shared/billing/stripe.ts';
 import { isForThisServer } from '../../../shared/http/limited-server.ts';
 import { html } from '../../../shared/http/html.ts';
+import { SHARED_STYLE } from '../../../shared/http/page.ts';
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { ApiError, ClientDisconnected, toApiError } from '../http/api-error.ts';
-import { dashboardFiles, FONT_STYLE, fontFiles, serveAssets, SHARED_STYLE } from '../http/assets.ts';
+import { dashboardFiles, FONT_STYLE, fontFiles, serveAssets } from '../http/assets.ts';
 import { noteAccount } from '../http/request-log.ts';
 import { EVENT_STREAM, sendStream, StreamedBody } from '../http/response-stream.ts';
 import { abortedOnDisconnect, disconnectCheck, methodNotAllowed, typesOf } from '../http/route.ts';
@@ -36,6 +37,7 @@ import type { DashboardCookies, SignedIn } from './sessions.ts';
 import { createSignInRouter } from './sign-in-router.ts';
 import { sqlPages } from './sql-page.ts';
 import { createUnsubscribeRouter } from './unsubscribe-router.ts';
+import { usagePages } from './usage-page.ts';
 
 export interface DashboardDeps extends SignupDeps {
   host: string;
@@ -68,6 +70,7 @@ export function allPages(deps: DashboardDeps): PageRoute[] {
     ...exportPages(deps.pool),
     ...keysPages(deps),
     ...sqlPages,
+    ...usagePages(deps),
     ...billingPages(deps),
     ...accountPages(deps),
     // Asks people without a session to sign in, so that it does not reveal which pages exist.
@@ -107,7 +110,7 @@ export function createDashboard(deps: DashboardDeps): Router {
 
 const FOLDER = '/dashboard';
 /** After the shared style. */
-const STYLES = ['charts.css', 'try-it.css'];
+const STYLES = ['charts.css', 'try-it.css', 'billing.css'];
 const SCRIPTS = ['dashboard.js', 'charts.js', 'try-it.js'];
 
 export type DashboardAddress = ReturnType<typeof dashboardAddress>;

@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import { html } from '../../../shared/http/html.ts';
 import type { Html } from '../../../shared/http/html.ts';
-import { brand, document, ICON_ELEMENT } from '../http/page.ts';
+import { brand, document, ICON_ELEMENT } from '../../../shared/http/page.ts';
 import type { ShownPage } from './page.ts';
 import { icon } from './parts.ts';
 import type { IconName } from './parts.ts';

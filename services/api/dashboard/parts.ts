@@ -5,7 +5,16 @@ import type { Html, HtmlValue } from '../../../shared/http/html.ts';
 import type { FieldProblems, FormFields, PageRequest } from './page.ts';
 
 const ICON_NAMES = [
-  ...(['arrow-down-tray', 'bars-3', 'bell-alert', 'book-open', 'bookmark', 'chart-bar', 'check-circle'] as const),
+  ...([
+    'arrow-down-tray',
+    'bars-3',
+    'bell-alert',
+    'book-open',
+    'bookmark',
+    'chart-bar',
+    'check',
+    'check-circle',
+  ] as const),
   ...(['command-line', 'credit-card', 'exclamation-triangle', 'home', 'key', 'paper-airplane', 'plus'] as const),
   ...(['puzzle-piece', 'signal', 'speaker-x-mark', 'user-circle', 'x-circle'] as const),
 ];
@@ -85,7 +94,7 @@ export const list = (items: readonly HtmlValue[]): Html =>
   </ul>`;
 
 /** Amounts are aligned to the right. */
-const AMOUNT = /^[+-]?\$?[\d,.]+$/;
+const AMOUNT = /^[<+-]?\$?[\d,.]+%?$/;
 
 /** Scrolls on narrow screens. The first cell of a row is its heading. */
 export function table(caption: string, columns: readonly string[], rows: readonly (readonly HtmlValue[])[]): Html {
@@ -111,6 +120,16 @@ export function table(caption: string, columns: readonly string[], rows: readonl
       </tbody>
     </table>
   </div>`;
+}
+
+/** Views of the same page, one of which is shown. */
+export function pills(
+  label: string,
+  links: readonly (readonly [href: string, name: HtmlValue, isCurrent: boolean])[],
+): Html {
+  return html`<nav class="pills" aria-label="${label}">
+    ${links.map(([href, name, isCurrent]) => html`<a href="${href}" ${isCurrent && html`aria-current="page"`}>${name}</a>`)}
+  </nav>`;
 }
 
 export function figures(all: readonly (readonly [name: string, value: HtmlValue, note?: HtmlValue])[]): Html {

@@ -42,9 +42,6 @@ export function dashboardFiles(...names: readonly string[]): string {
   return names.map((name) => readFileSync(join(DASHBOARD, name), 'utf8')).join('\n');
 }
 
-/** The style that all pages share: the design's values, then the elements. */
-export const SHARED_STYLE = dashboardFiles('tokens.css', 'style.css');
-
 const INTER = dirname(createRequire(import.meta.url).resolve('@fontsource-variable/inter/index.css'));
 
 /** The declarations of the font, which refer to its files relatively. */

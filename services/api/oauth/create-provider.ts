@@ -13,7 +13,7 @@ import type { OAuthLimit } from './oauth-limits.ts';
 import { folderOf, ROUTES, resourceOf, SCOPES } from './oauth-metadata.ts';
 import { createAdapterFactory } from './record-adapter.ts';
 import type { FindDocument } from './client-documents.ts';
-import type { Page } from '../http/page.ts';
+import type { Page } from '../../../shared/http/page.ts';
 import { errorPage } from './pages.ts';
 import type { SealedRecords } from '../../../shared/accounts/sealed-records.ts';
 

@@ -4,7 +4,7 @@ import type { SlidingLogLimit } from '../../../shared/accounts/sliding-log-limit
 import { takeUses } from '../../../shared/accounts/sliding-log-limits.ts';
 import { ApiError } from '../http/api-error.ts';
 import { networksOf } from '../signup/signup-limits.ts';
-import { sendPage } from '../http/page.ts';
+import { sendPage } from '../../../shared/http/page.ts';
 import { errorPage } from './pages.ts';
 
 export type OAuthLimit = 'authorization' | 'token' | 'registration' | 'link';

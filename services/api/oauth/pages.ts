@@ -1,7 +1,7 @@
 import { html } from '../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../shared/http/html.ts';
-import { pageOf, problem } from '../http/page.ts';
-import type { Page } from '../http/page.ts';
+import { pageOf, problem } from '../../../shared/http/page.ts';
+import type { Page } from '../../../shared/http/page.ts';
 
 export interface RequestingClient {
   name: string | undefined;

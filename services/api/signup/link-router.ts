@@ -5,8 +5,8 @@ import { randomText } from '../../../shared/rules/identifiers.ts';
 import { toApiError } from '../http/api-error.ts';
 import { html } from '../../../shared/http/html.ts';
 import type { HtmlValue } from '../../../shared/http/html.ts';
-import { pageOf, problem, sendPage } from '../http/page.ts';
-import type { Page } from '../http/page.ts';
+import { pageOf, problem, sendPage } from '../../../shared/http/page.ts';
+import type { Page } from '../../../shared/http/page.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { CODE_SECONDS, hashMailedToken, isLinkToken } from '../../../shared/accounts/rules/credentials.ts';
 

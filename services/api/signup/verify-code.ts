@@ -28,7 +28,7 @@ import type { Queryable } from '../../../shared/postgres/pool.ts';
 import { keyRecoveredMail, sendSecurityMail } from '../account/security-mails.ts';
 import { accountFrozen } from '../admission/caller.ts';
 import { ApiError, parseRequest } from '../http/api-error.ts';
-import type { Page } from '../http/page.ts';
+import type { Page } from '../../../shared/http/page.ts';
 import { createCodeChecker, useCode } from './check-code.ts';
 import { keyPage, linkProblem, tooOldPage } from './link-router.ts';
 import type { LinkPage } from './link-router.ts';

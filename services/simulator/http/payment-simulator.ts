@@ -1,8 +1,9 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import pRetry from 'p-retry';
 import type { RouteResponse } from './route.ts';
-import { html, trustedHtml } from '../../../shared/http/html.ts';
+import { html } from '../../../shared/http/html.ts';
 import type { HtmlValue } from '../../../shared/http/html.ts';
+import { pageOf } from '../../../shared/http/page.ts';
 
 export interface PaymentSimulatorOptions {
   key: string;
@@ -136,72 +137,42 @@ function forgetOldest(kept: Map<string, unknown>): void {
   if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
 }
 
-const STYLE = `
-:root { color-scheme: light dark; }
-body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 28rem; padding: 0 1rem; overflow-wrap: anywhere; }
-.banner { background: #7a4a00; border-radius: 0.25rem; color: #fff; font-weight: 700; padding: 0.5rem 0.75rem; }
-.amount { font-size: 2rem; font-weight: 700; margin: 0.5rem 0; }
-button { border: 1px solid; border-radius: 0.25rem; cursor: pointer; font: inherit; font-weight: 600; padding: 0.5rem 1rem; width: 100%; }
-form { margin: 0.75rem 0; }
-:focus-visible { outline: 3px solid; outline-offset: 2px; }
-`;
-/** The hash in the policy covers the text between the tags exactly. */
-const STYLE_ELEMENT = trustedHtml(`<style>${STYLE}</style>`);
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
-
 /** The page of a session: to pay or cancel while it is open, to refund once it is paid. Works without scripts. */
 function checkoutPage(session: TrialSession): RouteResponse {
   const { id, amount_total: amount, currency, customer_email: email, success_url: back, status } = session;
-  const action = (name: string) => `/checkout/${id}/${name}`;
-  const price = `${(amount / 100).toFixed(2)} ${currency.toUpperCase()}`;
-  const content =
+  const price = new Intl.NumberFormat('en', { style: 'currency', currency }).format(amount / 100);
+  const button = (action: string, label: string, kind = 'quiet') =>
+    html`<form method="post" action="/checkout/${id}/${action}"><button class="${kind}">${label}</button></form>`;
+  const order = html`<dl class="figures">
+    <div>
+      <dt>${session.line_items.data[0]!.description}</dt>
+      <dd><span class="large">${price}</span></dd>
+    </div>
+  </dl>`;
+  const actions =
     status === 'open'
-      ? html`<p>${email === null ? '' : `For ${email}. `}Nothing is charged: this page takes the place of Stripe’s.</p>
-          <form method="post" action="${action('pay')}"><button>Pay ${price} in trial money</button></form>
-          <form method="post" action="${action('cancel')}"><button>Cancel</button></form>`
+      ? html`<p class="note">
+            ${email === null ? '' : `For ${email}. `}Nothing is charged: this page takes the place of Stripe’s.
+          </p>
+          ${button('pay', `Pay ${price} in trial money`, '')} ${button('cancel', 'Cancel')}`
       : html`<p>This trial purchase is paid. <a href="${back}">Back to the shop</a></p>
-          <form method="post" action="${action('refund')}">
-            <button>Refund it to see what a refund does</button>
-          </form>`;
-  return trialPage(
-    200,
-    'Trial checkout',
-    html`<p class="amount">${price}</p>
-      ${content}`,
-    session,
-  );
+          ${button('refund', 'Refund it to see what a refund does')}`;
+  return trialPage(200, 'Trial checkout', html`${order} ${actions}`, session);
 }
 
 function trialPage(status: number, title: string, content: HtmlValue, session?: TrialSession): RouteResponse {
-  const body = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title}</title>
-        ${STYLE_ELEMENT}
-      </head>
-      <body>
-        <main>
-          <p class="banner">Trial without money</p>
-          <h1>${title}</h1>
-          ${content}
-        </main>
-      </body>
-    </html>`;
-  return { status, body: String(body), headers: securityHeaders(session) };
-}
-
-function securityHeaders(session: TrialSession | undefined): Record<string, string> {
   // A form's answer leads back to the shop, which counts as a target of the form.
   const targets =
     session === undefined ? [] : [session.success_url, session.cancel_url].map((to) => new URL(to).origin);
-  return {
-    'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; frame-ancestors 'none'; form-action 'self' ${[...new Set(targets)].join(' ')}`,
+  const banner = html`<p class="notice warn"><strong>Trial without money</strong></p>`;
+  const { text, contentSecurityPolicy } = pageOf(title, html`${banner} ${content}`, [...new Set(targets)].join(' '));
+  const headers = {
+    'content-security-policy': contentSecurityPolicy,
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
   };
+  return { status, body: text, headers };
 }
 
 interface DeliveryOptions {
@@ -289,6 +260,7 @@ function newSession(form: URLSearchParams, origin: string, created: number) {
     currency: form.get('line_items[0][price_data][currency]') ?? '',
     amount_subtotal: amount,
     amount_total: amount,
+    line_items: { data: [{ description: form.get('line_items[0][price_data][product_data][name]') ?? 'A pack' }] },
     automatic_tax: { enabled: false, status: null },
     created,
     url: `${origin}/checkout/${id}`,

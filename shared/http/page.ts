@@ -2,19 +2,23 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Response } from 'express';
-import { html, trustedHtml } from '../../../shared/http/html.ts';
-import type { Html, HtmlValue } from '../../../shared/http/html.ts';
-import { SHARED_STYLE } from './assets.ts';
+import { html, trustedHtml } from './html.ts';
+import type { Html, HtmlValue } from './html.ts';
 
 export interface Page {
   text: string;
   contentSecurityPolicy: string;
 }
 
+const look = (name: string): string => readFileSync(join(import.meta.dirname, 'look', name), 'utf8');
+
+/** The style that all pages share: the design's values, then the elements. */
+export const SHARED_STYLE = ['tokens.css', 'style.css'].map(look).join('\n');
+
 /** Inline: these pages are also served where the dashboard is not. They do without the font. */
 const STYLE_ELEMENT = trustedHtml(`<style>${SHARED_STYLE}</style>`);
 const STYLE_HASH = createHash('sha256').update(SHARED_STYLE).digest('base64');
-const MARK = readFileSync(join(import.meta.dirname, '../dashboard/assets/mark.svg'), 'utf8').trim();
+const MARK = look('mark.svg').trim();
 
 /** For pages whose policy allows images with the scheme `data`. */
 export const ICON_ELEMENT = html`<link
