@@ -27,8 +27,9 @@ function configuration(): string {
   return `# Configuration
 
 The service is configured by environment variables. A start checks them all before it starts anything: it reports every
-fault with the name of its setting, and exits with 1. Servers that are named here are asked once; one that refuses its
-password ends the start, and one that does not answer is waited for.
+fault with the name of its setting, then faults of several settings together, and exits with 1. A misspelt name is
+ignored. Servers that are named here are asked once; one that refuses its password ends the start, and one that does not
+answer is waited for.
 
 ${table(['Setting', 'Default', 'Meaning'], rows)}
 `;

@@ -21,7 +21,7 @@ function loadConfigOrExit(): Config {
 
 const config = loadConfigOrExit();
 const isPretty = logFormatOf(config.logFormat, process.stdout) === 'pretty';
-// The services keep running after the terminal was closed.
+// The services keep running after the reader of their output has exited.
 if (isPretty) process.stdout.on('error', () => undefined);
 const logger = createLogger(config.logLevel, isPretty ? prettyLog(process.stdout) : undefined);
 const lifecycle = new Lifecycle(logger);
@@ -68,6 +68,8 @@ const stop = () => {
 };
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
+// The terminal of a joining process was closed.
+process.on('SIGHUP', stop);
 // The parent died: stop as if it had sent a signal.
 process.on('disconnect', stop);
 

@@ -82,12 +82,14 @@ export const redeliverBody = z
       .min(1, 'must name at least one match')
       .max(MAX_IDS, `must name at most ${MAX_IDS} matches`)
       .optional()
-      .describe('Ids of up to 200 matches of this monitor. Cannot be combined with other fields.'),
+      .describe(
+        'Ids of up to 200 matches of this monitor. Cannot be combined with other fields. One of `match_ids`, `status` and `since` is required.',
+      ),
     status: z
       .enum(['failed', 'skipped', 'delivered', 'pending'])
       .optional()
       .describe(
-        'All matches with this delivery state; by default all except `pending`. `pending`: sends now what is waiting for a retry.',
+        'All matches with this delivery state; with `since` alone, all except `pending`. `pending`: sends now what is waiting for a retry.',
       ),
     since: queryTime.optional().describe('Only matches recorded at this time or later.'),
   })

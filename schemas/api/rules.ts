@@ -290,12 +290,14 @@ export type Suggestion = z.infer<typeof suggestion>;
 
 const archiveFrom = timestamp
   .nullable()
-  .describe('When the oldest item of the archive was seen; null when it is empty.');
+  .describe(
+    'When the oldest item of the archive was seen; null when it is empty. When it is later than the start of the period, nothing before it could be counted, whatever `exact` says.',
+  );
 
 /** Response of POST /v1/monitors/preview. */
 export const previewAnswer = z
   .strictObject({
-    total: count.meta(example(240)),
+    total: count.describe('Matches that were counted.').meta(example(240)),
     exact: z.boolean().describe('Whether every match of the period was counted.').meta(example(true)),
     exact_from: timestamp.describe('From this time on, every match was counted. Older ones were counted only in part.'),
     archive_from: archiveFrom,

@@ -42,8 +42,7 @@ export const sqlAnswer = z
           ['espresso', 41],
         ]),
       ),
-    /** Of the account's tables: what the price depends on. */
-    rows_read: count.meta(example(4_260)),
+    rows_read: count.describe("Rows of the account's tables, which the price depends on.").meta(example(4_260)),
     credits_used: count.describe('As in `X-Credits-Used`.'),
   })
   .meta({ id: 'SqlAnswer' });

@@ -188,7 +188,8 @@ export function createPublicRoutes(
 }
 
 /** Pages are left out: their size could reveal a secret beside reflected input (BREACH). */
-const COMPRESSIBLE = /^(?:application\/(?:(?:feed\+)?json|atom\+xml)|text\/(?:css|csv|javascript|markdown))(?:;|$)/;
+const COMPRESSIBLE =
+  /^(?:application\/(?:(?:feed\+)?json|atom\+xml)|text\/(?:css|csv|javascript|markdown|plain))(?:;|$)/;
 
 /** At the lowest levels, about a millisecond for 100 KB of JSON. Streams have no length, and stay as they are. */
 function compressResponses(): RequestHandler {

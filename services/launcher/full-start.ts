@@ -28,7 +28,7 @@ import { Supervisor } from './supervisor.ts';
 export interface StartDeps {
   config: Config;
   env: NodeJS.ProcessEnv;
-  /** Aborted by the first SIGTERM or SIGINT; then everything is stopped in order. */
+  /** Aborted by the first SIGTERM, SIGINT or SIGHUP; then everything is stopped in order. */
   signal: AbortSignal;
   output: LaunchOutput;
 }

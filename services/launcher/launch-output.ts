@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { createLogger } from '../../shared/runtime/logger.ts';
 import { hasColors, logFormatOf } from '../../shared/runtime/pretty-log.ts';
 import type { LogFormat, LogTarget } from '../../shared/runtime/pretty-log.ts';
+import { printable } from '../../shared/runtime/printable.ts';
 
 export interface LaunchOutput {
   /** What the start does now. People read it where that takes longer than a second; a log does not have it. */
@@ -48,7 +49,7 @@ function prettyOutput(out: LogTarget, err: LaunchOutputDeps['err']): LaunchOutpu
   const colors = hasColors(out);
   const paint: Paint = (style, text) => (colors ? styleText(style, text, { validateStream: false }) : text);
   let timer: NodeJS.Timeout | undefined;
-  const progress = (line: string) => void out.write(`${paint('dim', line.charAt(0).toUpperCase() + line.slice(1))}\n`);
+  const progress = (line: string) => void out.write(`${paint('dim', printable(line.charAt(0).toUpperCase() + line.slice(1)))}\n`);
   return {
     step: (line) => {
       clearTimeout(timer);
@@ -56,7 +57,7 @@ function prettyOutput(out: LogTarget, err: LaunchOutputDeps['err']): LaunchOutpu
     },
     progress,
     note: () => undefined,
-    warn: (line) => err(`${paint('yellow', 'WARNING:')} ${line}\n`),
+    warn: (line) => err(`${paint('yellow', 'WARNING:')} ${printable(line)}\n`),
     ready: (installation) => {
       clearTimeout(timer);
       out.write(banner(installation, out.isTTY === true, paint));

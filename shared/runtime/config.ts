@@ -2,11 +2,17 @@ import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { NO_SECURITY } from '../kafka/broker-list.ts';
 import type { KafkaSecurity } from '../kafka/broker-list.ts';
-import { ENVIRONMENT } from './environment.ts';
+import { ENVIRONMENT, VARIABLES } from './environment.ts';
+import { printableLines } from './printable.ts';
+import { isQuotable } from './setting-schemas.ts';
 
 /** The environment is faulty; the message lists every fault. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(printableLines(message), options);
+  }
 }
 
 /** The environment, parsed once. Nothing else reads the environment. */
@@ -32,20 +38,14 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
   return toConfig(parsed.data);
 }
 
-/** Variables that hold secrets, or URLs with a password. */
-const SECRET = new Set([
-  ...['SECRET_KEY', 'SECRET_KEY_PREVIOUS', 'UPSTREAM_CLIENTS', 'STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'],
-  ...['DATABASE_URL', 'CLICKHOUSE_URL', 'KAFKA_BROKERS', 'KAFKA_JARS_URL', 'SMTP_URL', 'WEBHOOK_EGRESS_PROXY'],
-]);
-/** What may be a secret in a variable that it does not belong to: something with user and password, or a key. */
-const LOOKS_SECRET = /@|[a-z]{2,5}_\w*[a-z0-9]{16}|(sk|rk)_(test|live)|whsec_|^[\w+/=-]{32,}$/i;
-const MOST_QUOTED = 60;
+/** No number and no word of a list is longer. Anything longer is something else, and may be a secret. */
+const MOST_QUOTED = 20;
 
-/** The rejected value, shortened; nothing where it may be a secret. */
+/** The rejected value; nothing where it may be a secret. */
 function quotation(name: string, value: string | undefined): string {
-  if (value === undefined || SECRET.has(name) || (name !== 'MAIL_FROM' && LOOKS_SECRET.test(value))) return '';
-  const short = value.length > MOST_QUOTED ? `${value.slice(0, MOST_QUOTED)}…` : value;
-  return ` (it is ${JSON.stringify(short)})`;
+  const schema = VARIABLES.shape[name as keyof typeof VARIABLES.shape];
+  if (value === undefined || value.length > MOST_QUOTED || !isQuotable(schema)) return '';
+  return ` (it is ${JSON.stringify(value)})`;
 }
 
 function toConfig(e: z.infer<typeof ENVIRONMENT>) {

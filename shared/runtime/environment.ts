@@ -17,6 +17,7 @@ import {
   trustProxy,
   url,
   wholeNumber,
+  word,
 } from './setting-schemas.ts';
 
 /** What CRAWL_SOURCES may name, besides `replay:FILE`. */
@@ -91,10 +92,9 @@ export const VARIABLES = z.object({
     .describe(
       'Brokers, as `host:port` or `kafka://user:password@host:port`, separated by commas. Unset: an embedded broker.',
     ),
-  KAFKA_SASL_MECHANISM: z
-    .enum(SASL_MECHANISMS, { message: `must be ${SASL_MECHANISMS.join(', ')}` })
+  KAFKA_SASL_MECHANISM: word(SASL_MECHANISMS)
     .default('plain')
-    .describe('How the user and password of KAFKA_BROKERS are presented: `plain`, `scram-sha-256` or `scram-sha-512`.'),
+    .describe('How the user and password of KAFKA_BROKERS are sent: `plain`, `scram-sha-256` or `scram-sha-512`.'),
   KAFKA_TLS: flag()
     .default(false)
     .describe('1: connections to the brokers are encrypted and their certificates checked.'),
@@ -256,14 +256,12 @@ export const VARIABLES = z.object({
   CODES_PER_NETWORK: wholeNumber(1, 1_000)
     .default(20)
     .describe('Codes an hour, for each purpose, for a /24 or /64; twice as many for a /56, four times for a /48.'),
-  LOG_LEVEL: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+  LOG_LEVEL: word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
     .describe(
       '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`. Unset, `npm start` in a terminal shows only what is wrong.',
     ),
-  LOG_FORMAT: z
-    .enum(['pretty', 'json'], { message: 'must be pretty or json' })
+  LOG_FORMAT: word(['pretty', 'json'])
     .optional()
     .describe(
       '`json`: a JSON object a line. `pretty`: for people. By default `pretty` in a terminal, and `json` elsewhere.',
@@ -284,7 +282,7 @@ export const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
   if (together > 100) {
     refuse(
       'UPSTREAM_LIVE_SHARE',
-      `UPSTREAM_LIVE_SHARE, UPSTREAM_READING_SHARE and UPSTREAM_AUDIT_SHARE are ${together} % together, more than 100 %`,
+      `with UPSTREAM_READING_SHARE and UPSTREAM_AUDIT_SHARE it is ${together} % together, more than 100 %`,
     );
   }
   // Without the secret nothing that is paid would be credited; without the key nothing is sold.

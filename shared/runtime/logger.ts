@@ -46,6 +46,17 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
 /** Logs an error's `code` as `errorCode`: the redaction of sign-up codes would hide it under its own name. */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const cause = error.cause instanceof Error ? error.cause.message : undefined;
+  const cause = causes(error).join(': ') || undefined;
   return { type: error.name, message: error.message, stack: error.stack, errorCode: errorCode(error), cause };
+}
+
+const MOST_CAUSES = 5;
+
+/** The messages of an error's causes, the nearest first. A cause without a message, as of several errors, has its code. */
+function causes(error: Error): string[] {
+  const found: string[] = [];
+  for (let cause = error.cause; cause instanceof Error && found.length < MOST_CAUSES; cause = cause.cause) {
+    found.push(cause.message || (errorCode(cause) ?? cause.name));
+  }
+  return found;
 }

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { DestinationStream } from 'pino';
+import { printable, printableLines } from './printable.ts';
 
 /** Where lines go, as far as a log needs to know it. */
 export interface LogTarget {
@@ -29,7 +30,7 @@ const LEVELS: Record<number, readonly [name: string, style: 'dim' | 'green' | 'y
   60: ['FATAL', 'red'],
 };
 
-/** A destination that writes each JSON line as one line for people, and the stack of an error below it. */
+/** A destination that writes each JSON line as one line for people, and the stack of an error below it, indented. */
 export function prettyLog(target: LogTarget): DestinationStream {
   const colors = hasColors(target);
   return { write: (line) => void target.write(`${prettyLine(line, colors)}\n`) };
@@ -40,17 +41,29 @@ function prettyLine(line: string, colors: boolean): string {
     colors ? styleText(style, text, { validateStream: false }) : text;
   const { level, time, msg, part, service, err, pid: _, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const [name, style] = LEVELS[Number(level)] ?? ['LOG', 'dim'];
-  const { stack, ...error } = (err ?? {}) as Record<string, unknown>;
+  const { stack, ...facts } = errorFields(err);
   const source = service ?? part;
-  const rest = Object.entries({ ...fields, ...(stack === undefined ? error : {}) });
   const words = [
     paint('dim', clockTime(Number(time))),
     paint(style, name.padEnd(5)),
     ...(source === undefined ? [] : [`${plain(source)}:`]),
-    ...(msg === undefined ? [] : [printable(msg as string)]),
-    ...rest.map(([key, value]) => paint('dim', `${key}=${plain(value)}`)),
+    ...(msg === undefined ? [] : [typeof msg === 'string' ? printable(msg) : plain(msg)]),
+    ...Object.entries({ ...fields, ...facts }).map(([key, value]) => paint('dim', `${printable(key)}=${plain(value)}`)),
   ];
-  return words.join(' ') + (stack === undefined ? '' : `\n${printable(stack as string)}`);
+  return words.join(' ') + (stack === undefined ? '' : `\n${indented(stack)}`);
+}
+
+/** The stack of a logged error, and what the stack does not say: its code and its causes. */
+function errorFields(err: unknown): { stack?: string | undefined; [name: string]: unknown } {
+  if (err === undefined || err === null) return {};
+  if (typeof err !== 'object') return { err };
+  const { stack, type, message, ...facts } = err as Record<string, unknown>;
+  return typeof stack === 'string' ? { ...facts, stack } : { type, message, ...facts };
+}
+
+/** No line of a stack looks like the line of an entry: messages of errors may hold line breaks. */
+function indented(stack: string): string {
+  return printableLines(stack).replaceAll(/^/gm, '  ');
 }
 
 function clockTime(time: number): string {
@@ -59,11 +72,7 @@ function clockTime(time: number): string {
 
 /** A value in one line: as it is where it is a word, otherwise as JSON. */
 function plain(value: unknown): string {
-  return typeof value === 'string' && /^[\w.:/@%+-]+$/.test(value) ? value : printable(JSON.stringify(value));
-}
-
-/** Texts of others must not steer the terminal. */
-function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(/[\0-\x08\x0B-\x1F\x7F-\x9F]/g, '?');
+  return typeof value === 'string' && /^[\w.:/@%+-]+$/.test(value)
+    ? value
+    : printable(JSON.stringify(value) ?? 'undefined');
 }

@@ -3,14 +3,24 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-/** Schemas of settings. A message says what is allowed; `loadConfig` adds the value where it cannot be a secret. */
+/** Schemas of settings. A message says what is allowed; `loadConfig` adds the value of a setting that is quotable. */
+
+/** The schemas of numbers and of words of a list: a wrong value of theirs is a slip, which whoever reads it wants to see. */
+const QUOTABLE = z.registry<{ isQuotable: true }>();
+
+/** Whether a rejected value of this setting may be repeated, in logs too. */
+export function isQuotable(setting: z.ZodType): boolean {
+  const inner = setting instanceof z.ZodOptional || setting instanceof z.ZodDefault ? setting.unwrap() : setting;
+  return inner === setting ? QUOTABLE.has(setting) : isQuotable(inner as z.ZodType);
+}
 
 /** A number in plain decimal digits: no spaces, no exponents, no hexadecimal. */
 function number(pattern: RegExp, min: number, max: number, message: string) {
   return z
     .string()
     .refine((text) => pattern.test(text) && Number(text) >= min && Number(text) <= max, { message })
-    .transform(Number);
+    .transform(Number)
+    .register(QUOTABLE, { isQuotable: true });
 }
 
 export const wholeNumber = (min: number, max: number) =>
@@ -21,7 +31,17 @@ export const decimal = (min: number, max: number) =>
 
 export const port = () => wholeNumber(0, 65_535);
 
-export const flag = () => z.enum(['0', '1'], { message: 'must be 0 or 1' }).transform((value) => value === '1');
+export const flag = () =>
+  z
+    .enum(['0', '1'], { message: 'must be 0 or 1' })
+    .transform((value) => value === '1')
+    .register(QUOTABLE, { isQuotable: true });
+
+/** One of these words. */
+export function word<T extends string>(words: readonly [T, ...T[]]) {
+  const message = `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+  return z.enum(words, { message }).register(QUOTABLE, { isQuotable: true });
+}
 
 export interface UrlRules {
   protocols: readonly string[];

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import type { Request } from 'express';
 import { html } from '../../../shared/http/html.ts';
 import { monitorOfLink, stopMatchMails, UNSUBSCRIBE_PATH } from '../../../shared/notices/match-mails.ts';
-import { pageOf } from '../http/page.ts';
+import { pageOf } from '../../../shared/http/page.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import { INCOMPLETE, linkProblem, protectLink, showLinkPage } from '../signup/link-router.ts';
 import type { PagesDeps } from './dashboard.ts';

@@ -10,7 +10,7 @@ import type {
   Reference,
   WebhookOperation,
 } from '../openapi/openapi-shape.ts';
-import { ERROR_TEXTS } from '../openapi/responses.ts';
+import { ERROR_TEXTS, statusesOf, textOf } from '../openapi/responses.ts';
 import type { DocsPage } from './docs-pages.ts';
 import { codeExamples, jsonText } from './code-examples.ts';
 
@@ -83,15 +83,18 @@ function overview(
 }
 
 function errorsPage(baseUrl: string): DocsPage {
-  const entries = Object.entries(ERROR_TEXTS).map(([code, { when, message }]) => {
-    const { status, retryable } = ERROR_CODES[code as ErrorCode];
+  const entries = Object.entries(ERROR_CODES).map(([code, { retryable }]) => {
     const retry = retryable ? 'The same request may succeed later.' : 'The same request will fail again.';
-    return `## ${code}\n\nStatus ${status}. Sent when ${when}. ${retry}\n\n> ${message}`;
+    const cases = statusesOf(code as ErrorCode).map((status) => {
+      const { when, remedy, message } = textOf(status, code as ErrorCode);
+      return `Status ${status}. Sent when ${when}. ${retry}\n\nWhat to do: ${remedy}\n\n> ${message}`;
+    });
+    return `## ${code}\n\n${cases.join('\n\n')}`;
   });
   return {
     slug: ERRORS,
     title: 'Errors',
-    summary: 'every error code, when it is sent, and whether to retry',
+    summary: 'every error code, when it is sent, and what to do',
     section: 'Reference',
     markdown: [
       '# Errors',
@@ -139,7 +142,9 @@ function operationPage(
   const type = successType(document, responses);
   const codes = codesOf(document, operation);
   const isCommon = common.every((code) => codes.includes(code));
-  const own = isCommon ? codes.filter((code) => !common.includes(code)) : codes;
+  // An error of every request is repeated where the description says when it is sent.
+  const isOwn = (code: ErrorCode) => !isCommon || !common.includes(code) || description.includes(`\`${code}\``);
+  const own = codes.filter(isOwn);
   const more = isCommon ? 'The [errors of every request](../api.md#errors-of-every-request) apply as well.' : '';
   const parts = [
     `# ${summary}`,
@@ -227,13 +232,17 @@ const nameOf = ({ $ref }: Reference) => $ref.slice($ref.lastIndexOf('/') + 1);
 function errorTable(codes: readonly ErrorCode[], errors: string): string {
   return table(
     ['Status', 'Code', 'When'],
-    codes.map((code) => [
-      String(ERROR_CODES[code].status),
-      `[\`${code}\`](${errors}#${code})`,
-      `${ERROR_TEXTS[code].when}.`,
-    ]),
+    codes.flatMap((code) =>
+      statusesOf(code).map((status) => [
+        String(status),
+        `[\`${code}\`](${errors}#${code})`,
+        sentence(textOf(status, code).when),
+      ]),
+    ),
   );
 }
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 function parameterTable(document: OpenApiDocument, parameters: readonly Parameter[]): string {
   return table(
@@ -321,18 +330,32 @@ function typeText(document: OpenApiDocument, given: JsonSchema, linked = false):
   }
   const schema = dereference(document, given);
   const alternatives = schema.anyOf as JsonSchema[] | undefined;
-  if (alternatives !== undefined) {
-    return [...new Set(alternatives.map((one) => typeText(document, one, linked)))].join(' or ');
-  }
+  if (alternatives !== undefined) return oneOf(alternatives.map((one) => typeText(document, one, linked)));
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``;
   if (schema.enum !== undefined) return (schema.enum as unknown[]).map((one) => `\`${String(one)}\``).join(', ');
   if (Array.isArray(schema.type)) return schema.type.join(' or ');
-  if (schema.type === 'array') {
-    const items = schema.items as JsonSchema | undefined;
-    const most = schema.maxItems === undefined ? '' : ` (at most ${Number(schema.maxItems)})`;
-    return `list of ${items === undefined ? 'any' : typeText(document, { ...items, maxLength: undefined }, linked)}${most}`;
-  }
+  if (schema.type === 'array') return `list ${itemsText(document, schema, linked)}`;
   return typeof schema.type === 'string' ? `${schema.type}${bounds(schema)}` : 'any value';
+}
+
+/** `of at most 20 strings` */
+function itemsText(document: OpenApiDocument, { items, maxItems }: JsonSchema, linked: boolean): string {
+  const text = items === undefined ? 'any values' : pluralText(document, items as JsonSchema, linked);
+  return `of ${maxItems === undefined ? '' : `at most ${Number(maxItems)} `}${text}`;
+}
+
+/** The type of the items of a list. How long each may be is left out. */
+function pluralText(document: OpenApiDocument, given: JsonSchema, linked: boolean): string {
+  const { anyOf, type, enum: words, ...schema } = dereference(document, given);
+  if (anyOf !== undefined) return oneOf((anyOf as JsonSchema[]).map((one) => pluralText(document, one, linked)));
+  if (type === 'array') return `lists ${itemsText(document, schema, linked)}`;
+  const text = typeText(document, { ...given, maxLength: undefined }, linked);
+  return words === undefined && typeof type === 'string' ? text.replace(new RegExp(`^${type}`), `${type}s`) : text;
+}
+
+function oneOf(texts: readonly string[]): string {
+  const different = [...new Set(texts)];
+  return different.join(different.some((text) => /[ ,]/.test(text.replaceAll(/\(.*?\)/g, ''))) ? ', or ' : ' or ');
 }
 
 /** The schema with a name that a field holds, itself, in a list, or as the one alternative to null. */

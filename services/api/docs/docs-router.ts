@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Router, static as serveFolder } from 'express';
+import type { RequestHandler } from 'express';
 import { Marked, Renderer } from 'marked';
 import type { Tokens } from 'marked';
 import { html, trustedHtml } from '../../../shared/http/html.ts';
 import type { Html } from '../../../shared/http/html.ts';
 import { FONT_STYLE, fontFiles, serveAssets } from '../http/assets.ts';
 import { brand, document, ICON_ELEMENT, SHARED_STYLE } from '../../../shared/http/page.ts';
+import { weakEtag } from '../http/etag.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import type { OpenApiDocument } from '../openapi/openapi-shape.ts';
 import { apiReference } from './api-reference.ts';
@@ -23,6 +25,7 @@ export interface DocsDeps {
 
 const MOUNT = '/docs';
 const PATHS = [MOUNT, `${MOUNT}.md`, `${MOUNT}/*path`, '/llms.txt', '/llms-full.txt'];
+const FIRST_START = 'http://localhost:8080';
 /** Everything comes from this origin, and there are no scripts. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -51,15 +54,19 @@ export function createDocsRouter(deps: DocsDeps): Router {
     response.redirect(301, '../docs');
   });
   router.use(`${MOUNT}/screenshots`, serveFolder(SCREENSHOTS, { index: false, redirect: false, maxAge: '1h' }));
-  router.get(PATHS, ({ path }, response, next) => {
+  const respond: RequestHandler = ({ path }, response, next) => {
     const found = documentation().find(path);
     if (found === undefined) {
       next('router');
       return;
     }
-    if (found.type === 'text/html') response.set('Content-Security-Policy', CONTENT_SECURITY_POLICY);
-    response.set('Cache-Control', CACHE_CONTROL).type(`${found.type}; charset=utf-8`).send(found.bytes);
-  });
+    const { type, bytes, etag } = found;
+    if (type === 'text/html') response.set('Content-Security-Policy', CONTENT_SECURITY_POLICY);
+    // Express answers 304 when the client has this version.
+    response.set({ 'Cache-Control': CACHE_CONTROL, ETag: etag }).type(`${type}; charset=utf-8`).send(bytes);
+  };
+  // One route each: metrics name a route by its path.
+  for (const path of PATHS) router.get(path, respond);
   router.all(PATHS, methodNotAllowed(['GET', 'HEAD']));
   return router;
 }
@@ -67,12 +74,19 @@ export function createDocsRouter(deps: DocsDeps): Router {
 interface DocsResponse {
   type: string;
   bytes: Buffer;
+  etag: string;
 }
 
 /** Makes a response when it is first asked for. */
 function once(type: string, make: () => string): () => DocsResponse {
   let made: DocsResponse | undefined;
-  return () => (made ??= { type, bytes: Buffer.from(make()) });
+  return () => {
+    if (made === undefined) {
+      const bytes = Buffer.from(make());
+      made = { type, bytes, etag: weakEtag(bytes) };
+    }
+    return made;
+  };
 }
 
 /** All pages, collected when the first is asked for. */
@@ -92,7 +106,7 @@ class Documentation {
     this.#style = style;
     this.#url = deps.baseUrl + MOUNT;
     this.#prefix = new URL(deps.baseUrl).pathname.replace(/\/$/, '');
-    const pages = [...filePages(), ...apiReference(deps.describe())];
+    const pages = [...filePages().map((page) => withAddresses(page, deps)), ...apiReference(deps.describe())];
     const listed = sections(pages)
       .map(([section, items]) => `## ${section}\n\n${items.map(listItem).join('\n')}`)
       .join('\n\n');
@@ -179,6 +193,14 @@ class Documentation {
   }
 }
 
+/** The files name the addresses of a first start; a page names those of this installation. */
+function withAddresses(page: DocsPage, { baseUrl, dashboardUrl }: DocsDeps): DocsPage {
+  const markdown = page.markdown
+    .replaceAll(`${FIRST_START}/dashboard`, () => `${dashboardUrl}/dashboard`)
+    .replaceAll(FIRST_START, () => baseUrl);
+  return { ...page, markdown };
+}
+
 function sections(pages: readonly DocsPage[]): [string, DocsPage[]][] {
   const listed = pages.filter(({ section }) => section !== undefined);
   return [...Map.groupBy(listed, ({ section }) => section!)];
@@ -221,7 +243,7 @@ class PageRenderer extends Renderer {
   }
 
   override image(token: Tokens.Image): string {
-    return super.image({ ...token, href: token.href.replace(this.#url, this.#path) });
+    return super.image({ ...token, href: token.href.replace(this.#url, () => this.#path) });
   }
 
   override code(token: Tokens.Code): string {

@@ -41,7 +41,7 @@ export function backfillRoutes(deps: BackfillRouteDeps): Route[] {
       tag: 'Monitors',
       summary: 'Find earlier matches',
       description:
-        'Adds the posts and comments of the last 30 days that match the current rule to the matches of the monitor, even while it is paused. They are numbered after the existing matches, in the order in which they were first seen, and have `backfill: true`. Items that are already matches are skipped. Mutes apply. Nothing is sent unless `deliver` is true. Costs 1 credit per 100 matches, rounded up, charged as they are recorded; a run ends after 50,000 matches. Once started, a run continues when the rule changes or the monitor is paused; it ends early only when it is cancelled or the monitor is deleted. One run per monitor at a time, at most ten in 24 hours (`rate_limited`); runs of an account take turns.',
+        'Adds the posts and comments of the last 30 days that match the current rule to the matches of the monitor, even while it is paused. They are numbered after the existing matches, in the order in which they were first seen, and have `backfill: true`. Items that are already matches are skipped. Mutes apply. Nothing is sent unless `deliver` is true. Costs 1 credit per 100 matches, rounded up, charged as they are recorded; a run ends early after 50,000 matches, or when `max_credits` or the balance is used up, it is cancelled or the monitor is deleted. It continues when the rule changes or the monitor is paused. One run per monitor at a time, at most ten in 24 hours (`rate_limited`); runs of an account take turns.',
       params: { id: MONITOR_ID },
       body: { schema: startBackfillBody },
       isIdempotent: true,

@@ -70,7 +70,7 @@ export function monitorRoutes(deps: MonitorDeps): Route[] {
       tag: 'Monitors',
       summary: 'Create a monitor',
       description:
-        'Creates a running monitor and charges 10 credits for its first 24 hours. It watches everything posted after the response. `backfill_hours` also finds earlier matches, with no gap in between (`GET /v1/monitors/{id}/backfill` shows the progress). `warnings` points out where the rule may not do what you mean; a warning never causes a refusal.',
+        'Creates a running monitor and charges 10 credits for its first 24 hours. It watches everything posted after the response. `backfill_hours` also finds matches among everything seen before the response; what was posted more than 5 minutes before the response and is first seen after it is found only by a later backfill (`GET /v1/monitors/{id}/backfill` shows the progress). `warnings` points out where the rule may not do what you mean; a warning never causes a refusal.',
       body: {
         schema: createMonitorBody,
         examples: {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { weakEtag } from '../http/etag.ts';
 import type { PublicRoute, Route } from '../http/route.ts';
 import { buildOpenApiDocument } from './build-openapi.ts';
 
@@ -36,7 +36,6 @@ export function openApiRoute(routes: readonly (Route | PublicRoute)[], baseUrl: 
   };
   // All answers share these bytes: a client that does not read its answer costs no copy.
   const bytes = Buffer.from(`${JSON.stringify(buildOpenApiDocument([...routes, route], baseUrl, appUrl))}\n`);
-  // Weak, because compressed and plain answers have the same.
-  const etag = `W/"${createHash('sha256').update(bytes).digest('base64url')}"`;
+  const etag = weakEtag(bytes);
   return route;
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigError } from '../../../shared/runtime/config.ts';
+import { printable } from '../../../shared/runtime/printable.ts';
 
 /** A parsed `replay:FILE?rate=N&escaped=0` of CRAWL_SOURCES. */
 export interface ReplayPlan {
@@ -35,7 +36,7 @@ export function parseReplayPlan(text: string): ReplayPlan {
   const file = mark === -1 ? text : text.slice(0, mark);
   const options = new URLSearchParams(mark === -1 ? '' : text.slice(mark + 1));
   for (const name of options.keys()) {
-    if (name !== 'rate' && name !== 'escaped') refuse(text, `"${name}" is not an option; use rate or escaped`);
+    if (name !== 'rate' && name !== 'escaped') refuse(text, `${JSON.stringify(name)} is not an option; use rate or escaped`);
   }
   const rate = options.get('rate');
   if (rate !== null && !(Number(rate) > 0)) refuse(text, 'rate must be a number above 0 (items per second)');
@@ -54,15 +55,15 @@ export function parseReplayPlan(text: string): ReplayPlan {
 
 function statFile(text: string, path: string): { size: number; mtimeMs: number } {
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat?.isFile()) refuse(text, `the file ${path} does not exist or is not a regular file`);
+  if (!stat?.isFile()) refuse(text, `the file ${printable(path)} does not exist or is not a regular file`);
   try {
     accessSync(path, constants.R_OK);
   } catch {
-    refuse(text, `the file ${path} cannot be read`);
+    refuse(text, `the file ${printable(path)} cannot be read`);
   }
   return stat;
 }
 
 function refuse(text: string, why: string): never {
-  throw new ConfigError(`CRAWL_SOURCES: replay:${text}: ${why}`);
+  throw new ConfigError(`CRAWL_SOURCES: replay:${printable(text)}: ${why}`);
 }

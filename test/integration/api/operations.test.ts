@@ -269,6 +269,7 @@ describe('the description and its page', () => {
     ['/openapi.json', 'identity', null],
     ['/healthz', 'gzip', null],
     ['/docs', 'gzip', null],
+    ['/llms-full.txt', 'br', 'br'],
   ])('%s for a client that accepts %s is compressed with %s', async (path, accepted, encoding) => {
     const plain = await get(path, { 'accept-encoding': 'identity' });
     const response = await get(path, { 'accept-encoding': accepted });
@@ -300,6 +301,14 @@ describe('the description and its page', () => {
     const response = await get(path);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, `text/${type}; charset=utf-8`]);
     expect(await response.text()).toMatch(/^# /);
+  });
+
+  test('metrics name the route of a page', async () => {
+    await get('/docs/guide/webhooks');
+    await eventually('it is counted', async () => {
+      const { values } = await api.metrics.httpRequests.get();
+      return values.some(({ labels }) => labels.route === '/docs/*path' && labels.status === '200');
+    });
   });
 
   test('pages that do not exist and other methods are refused like those of the API', async () => {

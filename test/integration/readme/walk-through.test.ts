@@ -13,7 +13,6 @@ const ROOT = join(import.meta.dirname, '../../..');
 const PAGES = ['README.md', ...globSync('docs/guide/*.md', { cwd: ROOT })]
   .map((page) => readFileSync(join(ROOT, page), 'utf8'))
   .join('\n');
-const MATCHES_ASKED = 'curl -s "$API/v1/monitors/$MONITOR/matches?limit=1" -H "Authorization: Bearer $KEY"';
 const STREAM_ASKED = 'curl -sN --max-time 5 "$API/v1/monitors/$MONITOR/stream" -H "Authorization: Bearer $KEY"';
 let installation: Installation;
 let receiver: ChildProcess | undefined;
@@ -45,9 +44,7 @@ function walk(blocks: string[], receiverPort = 9000): string {
     .replaceAll('http://localhost:8080', installation.url)
     .replaceAll('.data/', `${installation.dataDir}/`)
     .replaceAll(':9000/', `:${receiverPort}/`)
-    // Matches come by chance: 20 seconds nearly always bring one.
-    .replace('sleep 20', `until ${MATCHES_ASKED} | grep -q mat_; do sleep 1; done`)
-    // So the stream may last a minute, and ends after the first one that it brings.
+    // The stream may last a minute, and ends after the first one that it brings.
     .replace(
       STREAM_ASKED,
       `${STREAM_ASKED.replace('--max-time 5', '--max-time 60')} | sed '/^event: match$/,/^$/{/^$/q;}'`,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { rotateSecret } from '../../../services/api/deliveries/webhook-routes.ts';
 import { buildWebhookMessage, newWebhookSecret } from '../../../shared/deliveries/rules/webhook-message.ts';
-import type { WebhookMessage } from '../../../shared/deliveries/rules/webhook-message.ts';
+import type { WebhookContent, WebhookMessage } from '../../../shared/deliveries/rules/webhook-message.ts';
 import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { matchId } from '../../../shared/rules/identifiers.ts';
 import { DeliveryBench, secretBox } from '../../support/fixtures/deliveries/delivery-fixtures.ts';
@@ -169,6 +169,13 @@ describe.each(EXAMPLES)('$name', (example) => {
       return (await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })).status;
     }
 
+    test('accepts events of other types, prints nothing for them, and goes on', async () => {
+      for (const message of eventsOf(id, secret)) expect(await post(message)).toBe(204);
+      expect(await post(messageOf(id, secret))).toBe(204);
+      await eventually('the match is printed', () => output.includes(example.printed(id, 1)));
+      expect(output.trim()).toBe(example.printed(id, 1));
+    });
+
     test('refuses what was changed on the way or signed at another time, and prints once what comes three times', async () => {
       const genuine = messageOf(id, secret);
       const signature = genuine.headers['X-Service-Signature']!;
@@ -213,6 +220,24 @@ async function rotated(monitorId: string): Promise<string> {
     monitorId,
   ]);
   return inTransaction(pool, (client) => rotateSecret(client, secretBox, rows[0]!.account, monitorId));
+}
+
+/** What else the webhook of a monitor is told: a digest and a spike. */
+function eventsOf(monitorId: string, secret: string): WebhookMessage[] {
+  const opened = secretBox.open(secretBox.seal(secret, monitorId), monitorId);
+  const build = (content: object, index: number) =>
+    buildWebhookMessage({
+      id: `evt_${index}`,
+      kind: 'generic',
+      monitor: { id: monitorId, name: 'metals' },
+      content: content as WebhookContent,
+      secrets: [opened],
+      now: Date.now(),
+    });
+  return [
+    { type: 'monitor.digest', digest: { count: 2 } },
+    { type: 'monitor.spike', spike: { matches: 20 } },
+  ].map(build);
 }
 
 /** The webhook of a monitor's first match, signed so many seconds from now. */

@@ -6,7 +6,7 @@ import { freePort } from '../../support/fixtures/free-port.ts';
 let waiting: ServiceProcess | undefined;
 afterEach(() => waiting?.stop());
 
-test('a process whose engines are unavailable is alive, says what it waits for, and stops when it is told to', async () => {
+test('a process whose engines are unavailable is alive, says what it waits for, and stops in order when its terminal is closed', async () => {
   const [kafka, postgres, clickhouse, metrics] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
   waiting = new ServiceProcess('recorder', {
     PATH: process.env.PATH,
@@ -28,6 +28,6 @@ test('a process whose engines are unavailable is alive, says what it waits for, 
     const shown = await (await ask('/metrics')).text();
     return ['postgres', 'kafka'].every((engine) => shown.includes(`engine_away{engine="${engine}",work="start"} 1`));
   });
-  await waiting.stop();
+  expect(await waiting.hangUp()).toBe(0);
   expect(waiting.ownEnds).toBe(0);
 });

@@ -70,6 +70,12 @@ export class ServiceProcess {
     return this.end('SIGTERM');
   }
 
+  /** What a closed terminal sends; returns the exit code. */
+  async hangUp(): Promise<number | null> {
+    await this.end('SIGHUP');
+    return this.child?.exitCode ?? null;
+  }
+
   private async end(signal: NodeJS.Signals): Promise<void> {
     this.isWanted = false;
     const child = this.child;

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -9,7 +10,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { checkReplayFiles } from '../../../services/crawler/replay/replay-plan.ts';
 import { claimJoiningPorts, claimPorts } from '../../../services/launcher/engines/ports.ts';
 import { DataDirLock } from '../../../services/launcher/engines/data-dir-lock.ts';
-import { chooseServices } from '../../../services/service-names.ts';
+import { chooseServices, SERVICES } from '../../../services/service-names.ts';
 import { ConfigError, loadConfig } from '../../../shared/runtime/config.ts';
 import { errorMessage } from '../../../shared/runtime/errors.ts';
 
@@ -82,9 +83,22 @@ describe('a wrong setting is named', () => {
     await expect(DataDirLock.acquire(tmpdir())).rejects.toThrow(/choose a directory of its own/);
   });
 
+  test('the file of a dump, without what steers a terminal', () => {
+    expect(faultOf({ CRAWL_SOURCES: 'replay:/no/\u001b[31mx' })).toMatch(
+      /replay:\/no\/\?\[31mx: the file \/no\/\?\[31mx does/,
+    );
+  });
+
   test('a service that does not exist', () => {
     expect(() => chooseServices(['matcher', 'matchr'])).toThrow(/Unknown service matchr.*matcher, recorder/);
     expect(chooseServices(['recorder', 'api'])).toEqual(['api', 'recorder']);
+  });
+
+  test('--help says what can be given, whatever the settings are', () => {
+    const env = { ...process.env, PORT: 'wrong' };
+    const { status, stdout } = spawnSync(process.execPath, ['services/main.ts', '--help'], { env, encoding: 'utf8' });
+    expect(status).toBe(0);
+    expect(stdout).toContain(SERVICES.join(', '));
   });
 
   test('the same port twice', () => {

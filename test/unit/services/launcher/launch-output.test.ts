@@ -47,6 +47,12 @@ test.each(['info', 'silent'])('a terminal gets addresses, demo key and next comm
   expect(written.err).toBe('WARNING: kafka ended\n');
 });
 
+test('no warning steers the terminal or looks like a further line', () => {
+  const { output, written } = launch();
+  output.warn('the folder a\u001b[2J\nWARNING: forged\u202e');
+  expect(written.err).toBe('WARNING: the folder a?[2J\\nWARNING: forged?\n');
+});
+
 test('a terminal is told of a step only where that takes longer than a second', () => {
   const { output, written, ready } = launch();
   output.step('starting Kafka');

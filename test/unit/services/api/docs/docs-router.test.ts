@@ -9,12 +9,13 @@ import { describedRoutes } from '../../../../support/fixtures/idle-api.ts';
 const DOCS = join(import.meta.dirname, '../../../../../docs');
 /** A proxy strips `/forum`. */
 const BASE_URL = 'https://example.com/forum';
+const DASHBOARD_URL = 'https://dash.example.com';
 let docs: Awaited<ReturnType<typeof startDocs>>;
 /** Every page that is linked from the index, directly or not, by its path. */
 const pages = new Map<string, string>();
 
 beforeAll(async () => {
-  docs = await startDocs(BASE_URL);
+  docs = await startDocs(BASE_URL, DASHBOARD_URL);
   const waiting = ['/docs'];
   for (const path of waiting) {
     const page = await read(path);
@@ -89,6 +90,38 @@ test('each page says the same as its Markdown', async () => {
       .replaceAll(/^ *```\w*$/gm, '')
       .replaceAll(/^( *)\d+\. /gm, '$1');
     expect(words(shown), path).toEqual(words(markdown));
+  }
+});
+
+test('guides name the addresses of this installation', async () => {
+  expect(await read('/docs/guide/first-monitor.md')).toContain(`API=${BASE_URL}\n`);
+  expect(await read('/docs/guide/first-monitor.md')).toContain(`${DASHBOARD_URL}/dashboard`);
+  expect(await read('/docs/guide/agents.md')).toContain(`${BASE_URL}/mcp`);
+  expect(await read('/llms-full.txt')).not.toContain('localhost:8080');
+});
+
+test('each error has each of its statuses, and what to do', async () => {
+  const errors = await read('/docs/reference/errors.md');
+  const [, entry] = /^## internal_error\n([^]*?)\n## /m.exec(errors)!;
+  expect(entry).toMatch(/Status 500\. [^]*Status 503\. /);
+  const codes = errors.match(/^## /gm)!;
+  expect(errors.match(/^What to do: [A-Z`].*\.$/gm)!.length).toBe(codes.length + 1);
+  expect(await read('/docs/reference/api.md')).toMatch(/\| 503 \| \[`internal_error`\]/);
+});
+
+test('an error of every request stands where the description names it, and types are readable', async () => {
+  expect(await read('/docs/reference/api/redeliver.md')).toMatch(/\| 429 \| \[`rate_limited`\]/);
+  expect(await read('/docs/reference/api/create-monitor.md')).toContain(
+    '| `require` | list of at most 5 lists of at most 20 strings or objects, or null |',
+  );
+});
+
+test('a page has not changed for a client that has it', async () => {
+  for (const path of ['/docs', '/docs/guide/webhooks.md', '/llms-full.txt']) {
+    const etag = (await fetch(docs.url + path)).headers.get('etag')!;
+    const headers = { 'if-none-match': etag, 'cache-control': 'max-age=0' };
+    const again = await fetch(docs.url + path, { headers });
+    expect([path, again.status, await again.text()]).toEqual([path, 304, '']);
   }
 });
 
