@@ -12,8 +12,8 @@ export interface MatchMailRange extends DigestRange {
 
 /**
  * Makes mails about what was recorded since the last one, for running monitors that had none in the last five minutes.
- * It takes no monitor's lock: a seq is committed after all smaller ones. Several processes may run it. It takes 5 ms for
- * each 1,000 monitors that wait for a match, and recording a match costs nothing more.
+ * It takes no monitor's lock: a seq is committed after all smaller ones. Several processes may run it. It reads all
+ * monitors that wait for a match, which takes 5 ms for each 1,000, so that recording a match costs nothing more.
  *
  * @returns how many monitors had new matches, of which suppressed and backfilled ones make no mail
  */

@@ -1,11 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { mailNewMatches } from '../../../services/biller/match-mails.ts';
+import { startBiller } from '../../../services/biller/start-biller.ts';
 import { freezeAccount, unfreezeAccount } from '../../../shared/accounts/close-account.ts';
+import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
+import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import type { Mailer } from '../../../shared/mail/mailer.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { smtpRefusal, startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import { recordMatches } from '../../support/fixtures/deliveries/digest-jobs.ts';
+import { eventually } from '../../support/fixtures/eventually.ts';
 import {
   DASHBOARD_URL,
   noticedAccount,
@@ -197,6 +201,29 @@ test('a mailbox that takes no mail ends it; what the server refuses for a while 
   expect(await run('1 minute')).toBe(2);
   await recordMatches(db.pool, bounced.id, 1);
   expect(await run('1 hour')).toBe(0);
+});
+
+test('a running biller mails a match within seconds', async () => {
+  const { id, email } = await monitor();
+  await db.pool.query('UPDATE service_clock SET frozen_at = NULL');
+  const unexpected: Error[] = [];
+  const logger = silentLogger();
+  const biller = startBiller({
+    pool: db.pool,
+    kafka: createKafka({ brokers: ['127.0.0.1:9'], clientId: 'test', logger }),
+    prefix: '',
+    clickhouse: createClickhouse('http://127.0.0.1:9', 'test'),
+    mailer: smtpMailer(smtp.url),
+    dashboardUrl: DASHBOARD_URL,
+    secretBox: SECRET_BOX,
+    metrics: createMetrics(),
+    logger,
+    fatal: (error) => void unexpected.push(error),
+  });
+  const things = await recordMatches(db.pool, id, 1);
+  await eventually('the mail comes', () => smtp.received.length > 0);
+  await biller.stop();
+  expect([smtp.mailTo(email), listed(0), unexpected]).toEqual([smtp.received[0], things, []]);
 });
 
 test('billers beside each other while matches are recorded mail each match once', async () => {
