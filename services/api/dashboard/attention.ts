@@ -61,7 +61,7 @@ export async function readAccountState(pool: Pool, request: PageRequest): Promis
     limit: list.limit,
     dailyMatchCap: list.daily_match_cap,
     daysLeft: daysLeft({ balance: account.balance, activeMonitors, readingCredits }),
-    openGaps: gaps.filter(({ closedAt }) => closedAt === null).length,
+    openGaps: gaps.filter(({ closedAt }) => closedAt === undefined).length,
   };
 }
 

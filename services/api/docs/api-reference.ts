@@ -355,7 +355,7 @@ function pluralText(document: OpenApiDocument, given: JsonSchema, linked: boolea
 
 function oneOf(texts: readonly string[]): string {
   const different = [...new Set(texts)];
-  return different.join(different.some((text) => /[ ,]/.test(text.replaceAll(/\(.*?\)/g, ''))) ? ', or ' : ' or ');
+  return different.join(different.some((text) => /[ ,]/.test(text.replaceAll(/\([^()]*\)/g, ''))) ? ', or ' : ' or ');
 }
 
 /** The schema with a name that a field holds, itself, in a list, or as the one alternative to null. */
