@@ -86,26 +86,25 @@ export async function readMonitorMatchesByHour(pool: Pool, monitorId: string, ho
   return inIndexOrder(
     pool,
     (client) => readRows<HourOfMatches>(client)`
-      WITH newest AS MATERIALIZED (
-        SELECT date_trunc('hour', created_at, 'UTC') AS hour, suppressed
-        FROM matches
-        WHERE monitor_id = ${monitorId}
-        ORDER BY seq DESC
-        LIMIT ${MOST_COUNTED}
-      ), cut AS (
-        SELECT min(hour) AS hour FROM newest HAVING count(*) = ${MOST_COUNTED}
+      WITH counted AS MATERIALIZED (
+        SELECT date_bin('1 hour', created_at, 'epoch') AS hour, count(*) FILTER (WHERE NOT suppressed) AS matches,
+          count(*) FILTER (WHERE suppressed) AS suppressed
+        FROM (
+          SELECT created_at, suppressed FROM matches WHERE monitor_id = ${monitorId} ORDER BY seq DESC LIMIT ${MOST_COUNTED}
+        ) AS newest
+        GROUP BY 1
       ), shown AS (
-        SELECT date_trunc('hour', (SELECT service_now()), 'UTC') - ago * interval '1 hour' AS hour
+        SELECT date_bin('1 hour', (SELECT service_now()), 'epoch') - ago * interval '1 hour' AS hour
         FROM generate_series(0, ${hours}::integer - 1) AS ago
+      ), cut AS (
+        SELECT min(hour) AS hour FROM counted HAVING sum(matches + suppressed) = ${MOST_COUNTED}
       )
       SELECT shown.hour,
-        CASE WHEN shown.hour <= (SELECT hour FROM cut) THEN NULL
-          ELSE count(*) FILTER (WHERE NOT newest.suppressed) END AS matches,
-        CASE WHEN shown.hour <= (SELECT hour FROM cut) THEN NULL
-          ELSE count(*) FILTER (WHERE newest.suppressed) END AS suppressed
+        CASE WHEN shown.hour > cut.hour IS NOT false THEN coalesce(matches, 0) END AS matches,
+        CASE WHEN shown.hour > cut.hour IS NOT false THEN coalesce(suppressed, 0) END AS suppressed
       FROM shown
-      LEFT JOIN newest ON newest.hour = shown.hour
-      GROUP BY shown.hour
+      LEFT JOIN cut ON true
+      LEFT JOIN counted ON counted.hour = shown.hour
       ORDER BY shown.hour`,
   );
 }

@@ -135,10 +135,10 @@ export async function readAttemptsByHour(pool: Pool, monitorId: string, hours: n
     pool,
     (client) => readRows<HourOfAttempts>(client)`
       WITH shown AS MATERIALIZED (
-        SELECT date_trunc('hour', (SELECT service_now()), 'UTC') - ago * interval '1 hour' AS at
+        SELECT date_bin('1 hour', (SELECT service_now()), 'epoch') - ago * interval '1 hour' AS at
         FROM generate_series(0, ${hours}::integer - 1) AS ago
       ), counted AS MATERIALIZED (
-        SELECT outcome.name, date_trunc('hour', a.started_at, 'UTC') AS at, count(*) AS attempts
+        SELECT outcome.name, date_bin('1 hour', a.started_at, 'epoch') AS at, count(*) AS attempts
         FROM (VALUES ('pending'), ('failed'), ('delivered')) AS outcome (name)
         CROSS JOIN LATERAL (
           SELECT a.started_at FROM delivery_attempts a

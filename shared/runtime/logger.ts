@@ -52,7 +52,7 @@ function serializeError(error: unknown): unknown {
 
 const MOST_CAUSES = 5;
 
-/** The messages of an error's causes, the nearest first. A cause without a message, as of several errors, has its code. */
+/** The messages of an error's causes, the nearest first; the code of one without a message, as of several errors. */
 function causes(error: Error): string[] {
   const found: string[] = [];
   for (let cause = error.cause; cause instanceof Error && found.length < MOST_CAUSES; cause = cause.cause) {

@@ -72,7 +72,5 @@ function clockTime(time: number): string {
 
 /** A value in one line: as it is where it is a word, otherwise as JSON. */
 function plain(value: unknown): string {
-  return typeof value === 'string' && /^[\w.:/@%+-]+$/.test(value)
-    ? value
-    : printable(JSON.stringify(value) ?? 'undefined');
+  return typeof value === 'string' && /^[\w.:/@%+-]+$/.test(value) ? value : printable(JSON.stringify(value));
 }

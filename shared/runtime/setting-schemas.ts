@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 /** Schemas of settings. A message says what is allowed; `loadConfig` adds the value of a setting that is quotable. */
 
-/** The schemas of numbers and of words of a list: a wrong value of theirs is a slip, which whoever reads it wants to see. */
+/** The schemas of numbers and of words of a list: a wrong value of theirs is a slip, which its author wants to see. */
 const QUOTABLE = z.registry<{ isQuotable: true }>();
 
 /** Whether a rejected value of this setting may be repeated, in logs too. */

@@ -127,7 +127,7 @@ function packCard(request: PageRequest, { pack, credits }: PackForSale, isSold: 
   const label = html`<span>Buy<span class="hidden"> ${number(credits)} credits</span> for $${pack}</span>`;
   const gets = [
     ...limitsOf(pack),
-    `enough for ${number(credits / MONITOR_PERIOD_CREDITS)} monitor days, or as many reads as credits`,
+    `${number(credits / MONITOR_PERIOD_CREDITS)} days of a monitor, or ${number(credits)} reads`,
   ];
   return html`<li>
     <h3>${number(credits)} credits ${isRecommended && html`<span class="tag">Recommended</span>`}</h3>

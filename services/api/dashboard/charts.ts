@@ -158,7 +158,10 @@ function grid({ unit }: TimeChart, { y, ticks }: Frame): Html {
 /** Texts that begin this far to the right would end outside. */
 const NEAR_END = 94;
 
-/** Every second text hides on narrow screens; of hours, never the one that names the date. */
+/** So many texts fit on narrow screens. */
+const FEW_TICKS = 5;
+
+/** Every second one of many texts hides on narrow screens; of hours, never the one that names the date. */
 function timeAxis(chart: TimeChart, { centre }: Frame): Html {
   const { points, interval } = chart;
   const indexOf = new Map(points.map((at, index) => [at, index]));
@@ -171,7 +174,8 @@ function timeAxis(chart: TimeChart, { centre }: Frame): Html {
   const step = (ticks[1] ?? end) - (ticks[0] ?? 0);
   const texts = ticks.map((at) => {
     const x = centre(indexOf.get(at)!);
-    const names = [x > NEAR_END && 'chart-end', Math.round(at / step) % 2 === 1 && 'chart-wide'].filter(Boolean);
+    const isWide = ticks.length > FEW_TICKS && Math.round(at / step) % 2 === 1;
+    const names = [x > NEAR_END && 'chart-end', isWide && 'chart-wide'].filter(Boolean);
     const text = at % LENGTH.day === 0 ? DAY.format(at) : HOUR.format(at);
     return html`<text x="${place(x)}" y="100%" dy="1.7em" class="${names.join(' ')}">${text}</text>`;
   });

@@ -153,6 +153,30 @@ test('the ledger is filtered, paged and downloaded as CSV, with formulas as text
   expect((await visit.get('/billing?kind=reading&before=abc')).status).toBe(200);
 });
 
+test('all charges of a backfill are one line, wherever the pages of the ledger end', async () => {
+  const { accountId, visit } = await visitor(1_000);
+  const backfill = (run: string, paid: number, credits: number) =>
+    charge(db.pool, { accountId, kind: 'backfill', credits, reference: `${run}:${paid}` });
+  const read = (reference: string) => charge(db.pool, { accountId, kind: 'read', credits: 1, reference });
+  await backfill('bf_first', 5, 5);
+  await backfill('bf_other', 3, 3);
+  for (let number = 1; number <= 26; number++) {
+    await read(`read-${number}.`);
+    await backfill('bf_first', 5 + number, 1);
+  }
+  await backfill('bf_single', 2, 2);
+  const newest = await visit.get('/billing');
+  expect(newest.html).not.toContain('bf_first');
+  expect(textOf(newest.html)).toContain('Earlier matches -2 938 bf_single:2');
+  const older = /href="([^"]*before=\d+)#ledger"/.exec(newest.html)![1]!.replace(/&amp;/g, '&');
+  const oldest = await visit.get(older.replace('/dashboard', ''));
+  expect(textOf(oldest.html)).toContain('Earlier matches 27 charges');
+  expect(textOf(oldest.html)).toContain('-31 940 bf_first');
+  expect(textOf(oldest.html)).toContain('bf_other:3');
+  const csv = await visit.get('/billing/ledger.csv');
+  expect(csv.html.match(/bf_first:/g)).toHaveLength(27);
+});
+
 test('a large ledger is downloaded whole', async () => {
   const { accountId, visit } = await visitor(3_000);
   await db.pool.query(

@@ -24,6 +24,7 @@ beforeAll(async () => {
   db = await createTestDatabase();
   archive = await createTestArchive(db.pool);
   bench = await MonitorPagesBench.create({ liveTail: { timing: { pollMs: 50 } }, clickhouse: archive.client });
+  await fillArchive();
   browser = await startBrowser();
 });
 afterAll(async () => {
@@ -42,6 +43,13 @@ beforeEach(async () => {
     webhook_url: 'https://hooks.example.com/a-very-long-path/without-any-space/in-it',
   });
 });
+
+/** Thirty items with zinc, five of them with brewery. The words of the archive are read once a minute. */
+async function fillArchive(): Promise<void> {
+  const bodies = Array.from({ length: 330 }, (_, n) => (n < 30 ? `zinc ${n < 5 ? 'brewery' : ''}` : `nothing ${n}`));
+  const values = bodies.map((body, n) => itemRow(forumItemOf(`t1_${n}`, { body: `${body} ${HOSTILE}` }), false));
+  await archive.client.insert({ table: 'items', values, format: 'JSONEachRow' });
+}
 
 const DESKTOP: Look = { width: 1280, colorScheme: 'light', javaScriptEnabled: true };
 const open = (path: string, look: Look = DESKTOP): Promise<Page> =>
@@ -136,14 +144,6 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
   );
 
   describe('trying a rule', () => {
-    beforeAll(async () => {
-      const bodies = Array.from({ length: 330 }, (_, n) =>
-        n < 30 ? `zinc ${n < 5 ? 'brewery' : ''}` : `nothing ${n}`,
-      );
-      const values = bodies.map((body, n) => itemRow(forumItemOf(`t1_${n}`, { body: `${body} ${HOSTILE}` }), false));
-      await archive.client.insert({ table: 'items', values, format: 'JSONEachRow' });
-    });
-
     const isInView = async (page: Page, selector: string): Promise<boolean> => {
       const box = (await page.locator(selector).boundingBox())!;
       return box.y >= 0 && box.y < 800 && box.height > 0;

@@ -51,11 +51,14 @@ async function look(path: string, as: Look, cookie: string | undefined, check: (
 /** Pages of a signed-in person: the path, and the heading. */
 const PAGES: readonly (readonly [path: string, heading: string])[] = [
   ['', 'Overview'],
+  ['/deliveries', 'Deliveries'],
+  ['/usage', 'Usage'],
   ['/billing', 'Billing'],
   ['/keys', 'API keys'],
   ['/programs', 'Connected apps'],
   ['/account', 'Account'],
   ['/account/address', 'Change the address'],
+  ['/status', 'Status'],
   ['/nowhere', 'Page not found'],
 ];
 
