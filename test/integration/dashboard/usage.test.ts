@@ -44,8 +44,8 @@ async function spend(
 interface SpentCredits {
   daysAgo: number;
   credits: number;
-  route?: string;
-  key?: string;
+  route?: string | null;
+  key?: string | null;
 }
 
 /** The cells of each row of a table's body, as numbers where they are. */

@@ -105,12 +105,13 @@ test.skipIf(BROWSER_MISSING !== undefined)('a person does all of it in a browser
   await page.getByText('The sample was delivered.').waitFor();
   answer = 500;
   await open('Overview');
-  await page.getByText(/The last delivery to the webhook of .* failed/).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'Response 500: expected 2xx' }).waitFor();
   answer = 204;
   const before = receiver.received.length;
   await press('Send waiting matches now');
   await page.getByText(/queued|already being sent/).waitFor();
   await eventually('what waited', () => receiver.received.length > before, 60_000);
+  await page.getByRole('navigation', { name: 'This monitor' }).getByRole('link', { name: 'Matches' }).click();
   await page.getByText('Delivering').waitFor();
 
   // The trial checkout: plan, limits and credits change.
