@@ -4,6 +4,7 @@ import {
   deleteExpired,
   deleteExpiredHistory,
   deleteExpiredMatches,
+  deleteMarks,
   EXPIRING_TABLES,
   forgetDeletedMonitors,
   listCounterIds,
@@ -49,13 +50,10 @@ async function sweepMonitors(deps: SweepDeps, ids: string[]): Promise<void> {
   await deleteOldest(deps, 'matches', all, (monitors, limit) =>
     deleteExpiredMatches(pool, monitors, { days: MATCH_DAYS, limit }),
   );
-  const orphaned = await readLastDeletedNumbers(pool, ids);
-  await deleteOldest(
-    deps,
-    'delivery_attempts',
-    orphaned.map(({ monitorId, seq }) => ({ monitorId, after: 0, upTo: seq })),
-    (monitors, limit) => deleteAttempts(pool, monitors, limit),
-  );
+  const lastDeleted = await readLastDeletedNumbers(pool, ids);
+  const orphaned = lastDeleted.map(({ monitorId, seq }) => ({ monitorId, after: 0, upTo: seq }));
+  await deleteOldest(deps, 'delivery_attempts', orphaned, (monitors, limit) => deleteAttempts(pool, monitors, limit));
+  metrics.swept.inc({ table: 'match_marks' }, await deleteMarks(pool, orphaned));
   metrics.swept.inc({ table: 'monitor_history' }, await deleteExpiredHistory(pool, ids, MATCH_DAYS));
   await forgetDeletedMonitors(pool, ids);
 }

@@ -123,3 +123,18 @@ export async function readMatchesByTerm(
     ORDER BY matches DESC, term
     LIMIT ${limit}`;
 }
+
+/** The communities of the newest matches of a monitor, the most frequent first. */
+export async function readMatchesByCommunity(
+  db: Queryable,
+  monitorId: string,
+  { newest, limit }: { newest: number; limit: number },
+): Promise<{ subreddit: string; matches: number }[]> {
+  return readRows<{ subreddit: string; matches: number }>(db)`
+    SELECT i.subreddit, count(*) AS matches
+    FROM (SELECT thing_id FROM matches WHERE monitor_id = ${monitorId} ORDER BY seq DESC LIMIT ${newest}) AS newest
+    JOIN matched_items i ON i.thing_id = newest.thing_id
+    GROUP BY i.subreddit
+    ORDER BY matches DESC, i.subreddit
+    LIMIT ${limit}`;
+}

@@ -44,17 +44,19 @@ export async function listAccountsToEraseInArchive(
 const THREAD_DAYS = `day IN (SELECT generate_series(min(day), max(day), interval '1 day')::date FROM monitor_threads)`;
 
 /**
- * Tables with rows of monitors: a few dozen of each monitor in most, at most 500 mutes, 300 backfills and 1,500 events,
- * and at most the daily cap of threads for each of three days; matches and attempts without a bound. In this order: a
- * recorder that finds no lock row (monitor_counters) adds no match and publishes none again, and without its match no
- * new attempt is added.
+ * Tables with rows of monitors: a few dozen of each monitor in most, at most 500 mutes, 300 backfills, 1,500 events and
+ * 6,000 marks, and at most the daily cap of threads for each of three days; matches and attempts without a bound. In
+ * this order: a recorder that finds no lock row (monitor_counters) adds no match and publishes none again, and without
+ * its match no new attempt is added.
  */
 const TABLES: { table: string; order: string; and?: string }[] = [
   { table: 'monitor_counters', order: 'monitor_id' },
   { table: 'matches', order: 'monitor_id, seq' },
   { table: 'delivery_attempts', order: 'monitor_id, seq, attempt' },
   ...['monitor_days', 'monitor_versions', 'monitor_states', 'monitor_mutes', 'feed_tokens', 'backfills'].map(byMonitor),
-  ...['monitor_digests', 'match_mails', 'monitor_events', 'monitor_health'].map(byMonitor),
+  ...['monitor_digests', 'match_mails', 'monitor_events', 'monitor_health', 'match_marks', 'match_positions'].map(
+    byMonitor,
+  ),
   { table: 'monitor_threads', order: 'monitor_id', and: THREAD_DAYS },
 ];
 

@@ -93,6 +93,18 @@ export async function deleteAttempts(
   return rows;
 }
 
+/** Deletes the marks of matches that are gone: those up to a number. Returns how many. */
+export async function deleteMarks(
+  db: Queryable,
+  monitors: readonly { monitorId: string; upTo: number }[],
+): Promise<number> {
+  return execute(db)`
+    DELETE FROM match_marks k
+    USING unnest(${monitors.map(({ monitorId }) => monitorId)}::text[], ${monitors.map(({ upTo }) => upTo)}::bigint[])
+      AS swept (monitor_id, up_to)
+    WHERE k.monitor_id = swept.monitor_id AND k.seq <= swept.up_to`;
+}
+
 function columnsOf(monitors: readonly MonitorRows[]): [string[], number[]] {
   return [monitors.map(({ monitorId }) => monitorId), monitors.map(({ after }) => after)];
 }
@@ -148,6 +160,10 @@ export async function forgetDeletedMonitors(db: Queryable, monitorIds: readonly 
       DELETE FROM monitor_versions v USING forgotten f WHERE v.monitor_id = f.monitor_id
     ), mutes AS (
       DELETE FROM monitor_mutes u USING forgotten f WHERE u.monitor_id = f.monitor_id
+    ), marks AS (
+      DELETE FROM match_marks k USING forgotten f WHERE k.monitor_id = f.monitor_id
+    ), positions AS (
+      DELETE FROM match_positions p USING forgotten f WHERE p.monitor_id = f.monitor_id
     ), feeds AS (
       DELETE FROM feed_tokens t USING forgotten f WHERE t.monitor_id = f.monitor_id
     ), states AS (

@@ -1,8 +1,11 @@
 import type { Monitor } from '../../../schemas/api/monitors.ts';
 import { listSignInNetworks } from '../../../shared/accounts/accounts.ts';
 import { isDashboardSessionValid, listDashboardSessions } from '../../../shared/accounts/dashboard-sessions.ts';
+import type { Pool } from '../../../shared/postgres/pool.ts';
 import { listExportedPayments } from '../../../shared/billing/payments.ts';
+import { listMarks, readMarkCounts } from '../../../shared/matches/match-marks.ts';
 import { NOTICE_KINDS, readSwitchedOff } from '../../../shared/notices/notices.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { DashboardDeps } from './dashboard.ts';
 import type { ApiRequest, PageRequest } from './page.ts';
@@ -52,18 +55,23 @@ async function* lines({ pool }: DashboardDeps, request: PageRequest): AsyncGener
   for await (const entry of paged(request, '/v1/account/ledger')) yield lineOf('ledger', entry);
   for (const monitor of (await itemsOf('/v1/monitors')) as Monitor[]) {
     yield lineOf('monitor', monitor);
-    yield* monitorLines(request, monitor.id);
+    yield* monitorLines(pool, request, monitor.id);
   }
 }
 
 /** What belongs to a monitor. A monitor that is deleted meanwhile ends its part. */
-async function* monitorLines(request: PageRequest, id: string): AsyncGenerator<Line> {
+async function* monitorLines(pool: Pool, request: PageRequest, id: string): AsyncGenerator<Line> {
   try {
     const { items } = (await request.read('/v1/monitors/:id/mutes', { id })) as { items: object[] };
     for (const mute of items) yield { ...lineOf('mute', mute), monitor_id: id };
     for await (const match of paged(request, '/v1/monitors/:id/matches', { id, query: { order: 'oldest' } })) {
       yield lineOf('match', match);
     }
+    for (const { seq, mark, createdAt } of await listMarks(pool, id)) {
+      yield { type: 'mark', monitor_id: id, match_id: matchId(id, seq), mark, created_at: createdAt.toISOString() };
+    }
+    const { readSeq } = await readMarkCounts(pool, id);
+    if (readSeq > 0) yield { type: 'seen', monitor_id: id, up_to: matchId(id, readSeq) };
     for await (const attempt of paged(request, '/v1/monitors/:id/deliveries', { id })) {
       yield { ...lineOf('delivery', attempt), monitor_id: id };
     }

@@ -3,6 +3,7 @@ import { readMatchesToday, readReadingCredits } from '../../../shared/accounts/a
 import { daysLeft } from '../../../shared/billing/rules/plans.ts';
 import { listGaps } from '../../../shared/crawl/crawl-gaps.ts';
 import { readDeliveryHealths } from '../../../shared/deliveries/delivery-health.ts';
+import { readUnreadCounts } from '../../../shared/matches/match-marks.ts';
 import { html } from '../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../shared/http/html.ts';
 import type { Pool } from '../../../shared/postgres/pool.ts';
@@ -21,6 +22,8 @@ export interface MonitorState {
   delivery: MonitorDelivery | undefined;
   /** Since 00:00 UTC. */
   today: { matches: number; suppressed: number };
+  /** Matches that the owner has not seen, up to `MAX_UNREAD_IN_LISTS`. */
+  unread: number;
 }
 
 export interface AccountState {
@@ -37,12 +40,13 @@ export async function readAccountState(pool: Pool, request: PageRequest): Promis
   const { account, now } = request;
   const list = (await request.read('/v1/monitors')) as { items: Monitor[]; limit: number; daily_match_cap: number };
   const withWebhook = list.items.filter(({ webhook_url: url }) => url !== null);
-  const [healths, today, readingCredits, gaps] = await Promise.all([
+  const [healths, today, unread, readingCredits, gaps] = await Promise.all([
     readDeliveryHealths(
       pool,
       withWebhook.map(({ id }) => id),
     ),
     readMatchesToday(pool, account.id),
+    readUnreadCounts(pool, account.id),
     readReadingCredits(pool, account.id),
     listGaps(pool, { from: now - DAY_MS, to: now, limit: MAX_GAPS }),
   ]);
@@ -53,6 +57,7 @@ export async function readAccountState(pool: Pool, request: PageRequest): Promis
       monitor,
       delivery: health && deliveryResource(health, { webhookUrl, webhookFailing }),
       today: today.get(id) ?? { matches: 0, suppressed: 0 },
+      unread: unread.get(id) ?? 0,
     };
   });
   const activeMonitors = list.items.filter(({ status }) => status === 'active').length;
@@ -101,7 +106,7 @@ export function attention(request: PageRequest, state: AccountState): HtmlValue 
 /** The notices about one monitor; @param isOwnPage leaves out its name and the link to it. */
 export function attentionOf(
   request: PageRequest,
-  { monitor, delivery, today }: MonitorState,
+  { monitor, delivery, today }: Omit<MonitorState, 'unread'>,
   dailyMatchCap: number,
   isOwnPage = false,
 ): Html[] {

@@ -110,8 +110,8 @@ export function createDashboard(deps: DashboardDeps): Router {
 
 const FOLDER = '/dashboard';
 /** After the shared style. */
-const STYLES = ['charts.css', 'try-it.css', 'billing.css'];
-const SCRIPTS = ['dashboard.js', 'charts.js', 'try-it.js'];
+const STYLES = ['charts.css', 'try-it.css', 'billing.css', 'matches.css'];
+const SCRIPTS = ['dashboard.js', 'charts.js', 'try-it.js', 'matches.js'];
 
 export type DashboardAddress = ReturnType<typeof dashboardAddress>;
 

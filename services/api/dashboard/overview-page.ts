@@ -7,8 +7,8 @@ import { withDeadline } from '../../../shared/runtime/lifecycle.ts';
 import { attention, readAccountState } from './attention.ts';
 import type { AccountState, MonitorState } from './attention.ts';
 import type { DashboardDeps } from './dashboard.ts';
-import { deliveryInWords, stateInWords } from './monitors/monitor-frame.ts';
 import { lastIntervals, timeChart } from './charts.ts';
+import { deliveryInWords, stateInWords, unreadLink } from './monitors/monitor-frame.ts';
 import { get, post } from './page.ts';
 import type { PageRequest, PageRoute, ShownPage } from './page.ts';
 import { ago, doneNotice, figures, heading, icon, list, number, postButton, table } from './parts.ts';
@@ -90,10 +90,10 @@ function newMonitor({ path }: PageRequest): Html {
   return html`<a class="button" href="${path('/monitors/new')}">${icon('plus')} New monitor</a>`;
 }
 
-function overviewRow({ path, now }: PageRequest, { monitor, today }: MonitorState): HtmlValue[] {
+function overviewRow({ path, now }: PageRequest, { monitor, today, unread }: MonitorState): HtmlValue[] {
   const { id, name, last_match_at: last } = monitor;
   return [
-    html`<a href="${path(`/monitors/${id}`)}">${name}</a>`,
+    html`<a href="${path(`/monitors/${id}`)}">${name}</a> ${unreadLink(path(`/monitors/${id}`), unread)}`,
     stateInWords(monitor),
     today.matches,
     last === null ? 'none yet' : ago(last, now),

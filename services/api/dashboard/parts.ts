@@ -17,6 +17,8 @@ const ICON_NAMES = [
   ] as const),
   ...(['command-line', 'credit-card', 'exclamation-triangle', 'home', 'key', 'paper-airplane', 'plus'] as const),
   ...(['puzzle-piece', 'signal', 'speaker-x-mark', 'user-circle', 'x-circle'] as const),
+  ...(['arrow-path', 'arrow-uturn-left', 'check', 'eye-slash', 'no-symbol', 'question-mark-circle'] as const),
+  ...(['adjustments-horizontal', 'x-mark'] as const),
 ];
 
 export type IconName = (typeof ICON_NAMES)[number];
@@ -63,7 +65,7 @@ export function ago(at: Date | string, now: number): Html {
         : seconds < 2 * DAY
           ? `${Math.floor(seconds / HOUR)} h`
           : `${Math.floor(seconds / DAY)} days`;
-  return html`<time datetime="${iso}">${inWords} ago</time>`;
+  return html`<time datetime="${iso}" title="${iso.slice(0, 19).replace('T', ' ')} UTC">${inWords} ago</time>`;
 }
 
 const NOTICE_ICONS = { good: 'check-circle', warn: 'exclamation-triangle', bad: 'x-circle' } as const;

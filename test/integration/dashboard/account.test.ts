@@ -3,6 +3,8 @@ import { MailError } from '../../../shared/mail/mailer.ts';
 import type { Mail } from '../../../shared/mail/mailer.ts';
 import { findAccount } from '../../../shared/accounts/accounts.ts';
 import { readSwitchedOff } from '../../../shared/notices/notices.ts';
+import { markMatch, moveReadPosition } from '../../../shared/matches/match-marks.ts';
+import { matchId } from '../../../shared/rules/identifiers.ts';
 import { visitDashboard } from '../../support/dashboard/dashboard-visitor.ts';
 import type { DashboardVisitor, VisitedPage } from '../../support/dashboard/dashboard-visitor.ts';
 import { exportLinesOf, insertDeliveredMatches } from '../../support/dashboard/exported-data.ts';
@@ -387,6 +389,9 @@ describe('the export', () => {
     const { monitor, webhook_secret: secret } = created.body as { monitor: { id: string }; webhook_secret: string };
     await api.call(apiKey, 'POST', `/v1/monitors/${monitor.id}/mutes`, { kind: 'author', value: 'u/spammer' });
     await insertDeliveredMatches(db.pool, { monitorId: monitor.id, count: 250 });
+    const marked = { accountId, monitorId: monitor.id };
+    await markMatch(db.pool, { ...marked, seq: 7 }, 'bookmarked');
+    await moveReadPosition(db.pool, { ...marked, seq: 9 });
     const payment = { id: 'pay_1', accountId, pack: 9, amount: 900, currency: 'usd', credits: 5_000 } as const;
     await insertPayment(db.pool, { ...payment, mode: 'live' });
     const person = await visitDashboard(db.pool, api.url, accountId);
@@ -409,6 +414,8 @@ describe('the export', () => {
       'monitor',
       'mute',
       'match',
+      'mark',
+      'seen',
       'delivery',
       'end',
     ]);
@@ -424,6 +431,8 @@ describe('the export', () => {
     expect(ofType('match').map(({ id }) => id)).toEqual(
       Array.from({ length: 250 }, (_, n) => `mat_${monitor.id.slice(4)}_${String(n + 1).padStart(12, '0')}`),
     );
+    expect(ofType('mark')).toMatchObject([{ match_id: matchId(monitor.id, 7), mark: 'bookmarked' }]);
+    expect(ofType('seen')).toMatchObject([{ monitor_id: monitor.id, up_to: matchId(monitor.id, 9) }]);
     expect(ofType('delivery')).toHaveLength(250);
     expect(ofType('payment')).toMatchObject([{ id: 'pay_1', amount: 900, status: 'started', paid_at: null }]);
     expect(ofType('ledger').map(({ kind }) => kind)).toEqual(['monitor_create', 'grant']);

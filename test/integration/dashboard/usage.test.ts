@@ -29,23 +29,19 @@ async function newPerson(): Promise<Person> {
 
 let charges = 0;
 
-/** Charges of the days before today, the newest of `daysAgo` first. */
-async function spend(
-  { accountId }: Person,
-  { daysAgo, credits, route = null, key = null }: SpentCredits,
-): Promise<void> {
-  await db.pool.query(
-    `INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference, created_at, route, key_id)
-     VALUES ($1, 'read', -$2::bigint, 100, $3, service_now() - $4::integer * interval '24 hours', $5, $6)`,
-    [accountId, credits, `usage-${charges++}`, daysAgo, route, key],
-  );
-}
-
 interface SpentCredits {
   daysAgo: number;
   credits: number;
   route?: string | null;
   key?: string | null;
+}
+
+async function spend({ accountId }: Person, { daysAgo, credits, route, key }: SpentCredits): Promise<void> {
+  await db.pool.query(
+    `INSERT INTO ledger_entries (account_id, kind, amount, balance_after, reference, created_at, route, key_id)
+     VALUES ($1, 'read', -$2::bigint, 100, $3, service_now() - $4::integer * interval '24 hours', $5, $6)`,
+    [accountId, credits, `usage-${charges++}`, daysAgo, route, key],
+  );
 }
 
 /** The cells of each row of a table's body, as numbers where they are. */

@@ -21,6 +21,8 @@ const NOTHING = {
   monitor_states: 0,
   monitor_health: 0,
   monitor_mutes: 0,
+  match_marks: 0,
+  match_positions: 0,
   feed_tokens: 0,
   monitor_threads: 0,
   backfills: 0,

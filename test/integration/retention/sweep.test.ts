@@ -178,6 +178,8 @@ test('deletes everything of a deleted monitor but its row, even if its last matc
     [deleted, kept],
   );
   await db.pool.query(`INSERT INTO feed_tokens VALUES ($1, 'a')`, [deleted]);
+  await db.pool.query(`INSERT INTO match_marks VALUES ($1, 1, 'irrelevant')`, [deleted]);
+  await db.pool.query('INSERT INTO match_positions VALUES ($1, 1)', [deleted]);
   await db.pool.query(`UPDATE monitors SET status = 'deleted' WHERE id = $1`, [deleted]);
   const left = () =>
     Promise.all(
@@ -189,17 +191,19 @@ test('deletes everything of a deleted monitor but its row, even if its last matc
         'monitor_states',
         'monitor_health',
         'monitor_mutes',
+        'match_marks',
+        'match_positions',
         'feed_tokens',
       ].map((table) => count(`${table} WHERE monitor_id = '${deleted}'`)),
     );
   await sweep();
-  expect(await left(), 'it stays while it has matches').toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+  expect(await left(), 'it stays while it has matches').toEqual(Array.from({ length: 10 }, () => 1));
   // The match is over 30 days old, but its day count is not.
   await db.setShift('30 days 00:00:05');
   await sweep();
   await db.setShift('32 days');
   await sweep();
-  expect(await left()).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
+  expect(await left()).toEqual(Array.from({ length: 10 }, () => 0));
   expect(await count(`monitor_counters WHERE monitor_id = '${kept}'`)).toBe(1);
   expect(await count(`monitor_mutes WHERE monitor_id = '${kept}'`)).toBe(1);
 });

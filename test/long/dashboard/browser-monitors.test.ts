@@ -88,7 +88,7 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
     await first.getByText('<b>new</b>').waitFor();
     expect(await first.locator('mark').allTextContents()).toEqual(['rust']);
     expect(await page.title()).toContain('Rust, and whatever');
-    await first.getByText('Mute', { exact: true }).click();
+    await first.locator('summary').click();
     await first.getByRole('button', { name: 'u/smith' }).click();
     await page.getByText('Account u/smith').waitFor();
     await page.context().close();
@@ -110,6 +110,99 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
     expect(await page.locator('ol.items > li').count()).toBe(1);
     await become('seen');
     await page.locator(`#${matchId(id, 2)}`).waitFor();
+    await page.context().close();
+  });
+
+  test.each([true, false])(
+    'a match is bookmarked, hidden and shown again by one click, scripts %s',
+    async (scripts) => {
+      for (const title of ['First on rust', 'Second on rust']) await bench.record(id, { title });
+      const page = await open(`/monitors/${id}`, { ...DESKTOP, javaScriptEnabled: scripts });
+      const entry = page.locator(`#${matchId(id, 2)}`);
+      expect(await entry.getByText('Unread.').count()).toBe(1);
+      let loads = 0;
+      page.on('load', () => loads++);
+      await entry.getByRole('button', { name: 'Bookmark' }).click();
+      await entry.locator('[data-key="b"][aria-pressed="true"]').waitFor();
+      await entry.getByRole('button', { name: 'Not relevant' }).click();
+      await entry.getByRole('button', { name: 'u/smith' }).waitFor();
+      expect(await page.locator('[data-count="irrelevant"]').textContent()).toBe('1');
+      expect(await page.locator('[data-count="bookmarked"]').textContent()).toBe('0');
+      if (scripts) expect(await accessibilityProblems(page)).toEqual([]);
+      await entry.getByRole('button', { name: 'Undo' }).click();
+      await entry.getByRole('link', { name: 'Second on rust' }).waitFor();
+      expect(loads).toBe(scripts ? 0 : 3);
+      await page.context().close();
+    },
+  );
+
+  test('what was shown is read when the page is opened again; what arrives meanwhile is not', async () => {
+    await bench.record(id);
+    const page = await open(`/monitors/${id}`);
+    const unread = page.locator('ol.matches > li.unread');
+    const position = async () =>
+      (
+        await bench.db.pool.query<{ seq: number }>(
+          'SELECT read_seq AS seq FROM match_positions WHERE monitor_id = $1',
+          [id],
+        )
+      ).rows[0]?.seq;
+    await eventually('the position', async () => (await position()) === 1);
+    expect(await unread.count()).toBe(1);
+    await bench.record(id);
+    await page.locator(`#${matchId(id, 2)}.unread`).waitFor();
+    expect(await position()).toBe(1);
+    await page.reload();
+    expect(await unread.count()).toBe(1);
+    await eventually('the position', async () => (await position()) === 2);
+    await bench.record(id);
+    await page.locator(`#${matchId(id, 3)}.unread`).waitFor();
+    await page.getByRole('button', { name: 'Mark all as read' }).click();
+    await eventually('no unread match', async () => (await unread.count()) === 0);
+    expect(await position()).toBe(3);
+    await page.context().close();
+  });
+
+  test('keys move between the matches and mark them, but not while typing or when they are off', async () => {
+    for (let n = 0; n < 3; n++) await bench.record(id, { title: `Title ${n}` });
+    const page = await open(`/monitors/${id}`);
+    const focused = () => page.evaluate<string>('document.activeElement.id');
+    const press = (keys: string) => page.keyboard.press(keys);
+    await press('j');
+    await press('j');
+    expect(await focused()).toBe(matchId(id, 2));
+    await press('b');
+    await page.locator(`#${matchId(id, 2)} [data-key="b"][aria-pressed="true"]`).waitFor();
+    expect(await focused()).toBe(matchId(id, 2));
+    await press('x');
+    expect(await focused()).toBe(matchId(id, 1));
+    await page.locator(`#${matchId(id, 2)}.gone`).waitFor();
+    expect(await focused()).toBe(matchId(id, 1));
+    await press('k');
+    await press('x');
+    await page.locator(`#${matchId(id, 2)}:not(.gone)`).waitFor();
+    await press('?');
+    const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await dialog.waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await press('x');
+    await dialog.getByLabel('Shortcuts are on').uncheck();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.locator(`#${matchId(id, 3)}`).focus();
+    await press('j');
+    expect(await focused()).toBe(matchId(id, 3));
+    await page.getByRole('button', { name: 'for shortcuts' }).click();
+    await dialog.getByLabel('Shortcuts are on').check();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('More filters').click();
+    await page.getByRole('textbox', { name: 'Keyword' }).focus();
+    await page.keyboard.type('jxb?');
+    expect(await page.getByRole('textbox', { name: 'Keyword' }).inputValue()).toBe('jxb?');
+    await page.locator(`#${matchId(id, 3)}`).focus();
+    const opened = page.waitForRequest((request) => request.url().startsWith('https://forum.example/'));
+    await press('Enter');
+    await opened;
+    expect((await bench.db.pool.query('SELECT FROM match_marks WHERE monitor_id = $1', [id])).rowCount).toBe(0);
     await page.context().close();
   });
 

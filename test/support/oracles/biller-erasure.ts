@@ -44,6 +44,13 @@ export async function fillMonitors(db: Queryable, monitorIds: readonly string[],
     [monitorIds],
   );
   await db.query(
+    `INSERT INTO match_marks (monitor_id, seq, mark) SELECT id, 1, 'bookmarked' FROM unnest($1::text[]) AS id`,
+    [monitorIds],
+  );
+  await db.query('INSERT INTO match_positions (monitor_id, read_seq) SELECT id, 1 FROM unnest($1::text[]) AS id', [
+    monitorIds,
+  ]);
+  await db.query(
     'INSERT INTO feed_tokens (monitor_id, token_hash) SELECT id, sha256(id::bytea) FROM unnest($1::text[]) AS id',
     [monitorIds],
   );
@@ -85,6 +92,8 @@ export async function rowsOfMonitors(db: Queryable, monitorIds: readonly string[
     'monitor_states',
     'monitor_health',
     'monitor_mutes',
+    'match_marks',
+    'match_positions',
     'feed_tokens',
     'monitor_threads',
     'backfills',

@@ -17,7 +17,7 @@ function localiseTimes(root) {
   for (const time of root.querySelectorAll('time')) time.title = new Date(time.dateTime).toLocaleString();
 }
 
-function enhance(root) {
+export function enhance(root) {
   enableCopying(root);
   localiseTimes(root);
 }
@@ -27,7 +27,7 @@ const isBusy = (element) => element.contains(document.activeElement) || element.
 
 /** Milliseconds between updates, unless a part wants them sooner: `data-live="5"`, in seconds. */
 const USUAL_MS = 15_000;
-/** The fewest when matches arrive: a session may ask for 60 pages a minute. */
+/** The fewest when matches arrive: a session may ask for 120 pages a minute. */
 const SOONEST_MS = 4_000;
 let updatedAt = Date.now();
 let timer;
@@ -65,8 +65,10 @@ function schedule(delayMs) {
 function keepAdding(list) {
   const limit = Number(list.dataset.limit ?? 100);
   let stream;
+  let newest;
   const add = (event) => {
     const { id, markup } = JSON.parse(event.data);
+    newest = id;
     if (document.getElementById(id) !== null) return;
     list.insertAdjacentHTML('afterbegin', markup);
     list.firstElementChild.classList.add('new');
@@ -76,7 +78,6 @@ function keepAdding(list) {
   };
   const open = () => {
     const address = new URL(list.dataset.stream, location.href);
-    const newest = list.firstElementChild?.id;
     if (newest) address.searchParams.set('after', newest);
     stream = new EventSource(address);
     stream.addEventListener('item', add);

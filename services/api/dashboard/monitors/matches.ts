@@ -3,11 +3,12 @@ import type { DeliveryStatus, MatchPage, MonitorMatch } from '../../../../schema
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import { positionsOfTerm } from '../../../../shared/matching/explain.ts';
+import type { MatchMark } from '../../../../shared/matches/match-marks.ts';
 import { matchId, parseMatchId } from '../../../../shared/rules/identifiers.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { attempt, get, NO_PROBLEMS } from '../page.ts';
 import type { PageRequest, PageRoute, ShownPage } from '../page.ts';
-import { ago, field, list, notice, postButton, table, time } from '../parts.ts';
+import { ago, field, icon, list, notice, postButton, table, time } from '../parts.ts';
 import { monitorPage, readMonitor } from './monitor-frame.ts';
 
 const DELIVERY: Readonly<Record<DeliveryStatus, string>> = {
@@ -18,39 +19,125 @@ const DELIVERY: Readonly<Record<DeliveryStatus, string>> = {
   skipped: 'not sent',
 };
 
-export function matchEntry(request: PageRequest, match: MonitorMatch): Html {
+/** How an entry of the list is shown. */
+export interface EntryState {
+  mark: MatchMark | null;
+  isUnread: boolean;
+  /** The query of the list that it is in, to return to. */
+  view: string;
+  /** It was just marked as not relevant: only what may follow from that is left. */
+  isHidden?: boolean;
+}
+
+export function matchEntry(request: PageRequest, match: MonitorMatch, state: EntryState): Html {
+  if (state.isHidden === true) return hiddenEntry(request, match, state);
   const highlights = highlightsOf(match);
-  const { id, kind, subreddit, author, title, body, post_id: postId, delivery_status: status } = match;
+  const { id, kind, subreddit, author, title, body, delivery_status: status } = match;
   const page = `/monitors/${match.monitor_id}`;
   // A backfilled match is not sent unless that was asked for, whether there is a webhook or not.
   const delivery = status === 'none' && match.backfill === true ? 'not sent' : DELIVERY[status];
   const isSettled = status === 'failed' || status === 'delivered' || status === 'skipped';
-  const resend = { action: `${page}/redeliver`, label: 'Send again', fields: { match_ids: id } };
-  const mute = (of: string, value: string, label: string) =>
-    postButton(request, { action: `${page}/mutes`, label, fields: { kind: of, value } });
-  return html`<li id="${id}" tabindex="-1">
+  const resend = { action: `${page}/redeliver`, label: [icon('arrow-path'), ' Send again'], fields: { match_ids: id } };
+  return html`<li id="${id}" tabindex="-1" class="${state.isUnread && 'unread'}">
     <p class="note meta">
-      ${kind === 'comment' ? 'Comment' : 'Post'} in <strong>r/${subreddit}</strong> by u/${author}
-      ${ago(match.created_at, request.now)}
-      <span class="${status === 'failed' && 'bad'}">${delivery}</span>
+      ${state.isUnread && html`<span class="unread-note"><span class="dot"></span><span class="hidden">Unread.</span></span>`}
+      <strong>r/${subreddit}</strong> u/${author} ${ago(match.created_at, request.now)}
+      <span>${kind === 'comment' ? 'comment' : 'post'}</span>
+      <span class="${status === 'failed' && 'bad'}"
+        >${
+          status === 'none'
+            ? delivery
+            : html`<a class="quiet-link" href="${request.path(`${page}/deliveries?match=${id}`)}">${delivery}</a>`
+        }</span
+      >
       ${match.suppressed && html`<span>${suppressedInWords(match)}</span>`}
       ${match.backfill && html`<span>found by a backfill</span>`}
     </p>
     <h3>${kind === 'comment' && 'On: '}${forumLink(match, markedText(title, highlights.title))}</h3>
-    ${body !== '' && html`<p>${markedExcerpt(body, highlights.body)}</p>`}
+    ${body !== '' && html`<p class="excerpt">${markedExcerpt(body, highlights.body)}</p>`}
+    <p class="terms">
+      <span class="hidden">Matched: </span>${match.matched_terms.map((term) => html`<code>${term}</code>`)}
+    </p>
     <div class="actions">
-      <span class="terms">${match.matched_terms.map((term) => html`<code>${term}</code>`)}</span>
-      <a href="${request.path(`${page}/matches/${id}`)}">Why did this match?</a>
-      ${isSettled && postButton(request, resend)}
-      <details>
-        <summary>Mute</summary>
-        <div class="actions">
-          ${mute('subreddit', subreddit, `r/${subreddit}`)}
-          ${author !== '[deleted]' && mute('author', author, `u/${author}`)} ${mute('thread', postId, 'this thread')}
-        </div>
+      ${markForm(request, match, state.view, [
+        { mark: 'bookmarked', key: 'b', name: [icon('bookmark'), ' Bookmark'], isOn: state.mark === 'bookmarked' },
+        { mark: 'irrelevant', key: 'x', name: [icon('eye-slash'), ' Not relevant'], isOn: state.mark === 'irrelevant' },
+      ])}
+      <details class="menu">
+        <summary>${icon('speaker-x-mark')} Mute</summary>
+        <div class="actions">${muteButtons(request, match)}</div>
       </details>
+      <a class="button quiet" href="${request.path(`${page}/matches/${id}`)}"
+        >${icon('question-mark-circle')} Why<span class="hidden"> did this match?</span></a
+      >
+      ${isSettled && postButton(request, resend)}
     </div>
   </li>`;
+}
+
+/** In place of an entry that was marked as not relevant. */
+function hiddenEntry(request: PageRequest, match: MonitorMatch, { view }: EntryState): Html {
+  const { id, monitor_id: monitorId, title, subreddit } = match;
+  return html`<li id="${id}" tabindex="-1" class="gone">
+    <p class="note meta">
+      Not relevant: “${title === '' ? `r/${subreddit}` : title}”. No more like this? Mute or exclude:
+    </p>
+    <div class="actions">
+      ${markForm(request, match, view, [
+        { mark: 'irrelevant', key: 'x', name: [icon('arrow-uturn-left'), ' Undo'], isOn: true, isOneWay: true },
+      ])}
+      ${muteButtons(request, match)}
+      <a class="button quiet" href="${request.path(`/monitors/${monitorId}/edit#exclude`)}"
+        >${icon('no-symbol')} Exclude a term</a
+      >
+    </div>
+  </li>`;
+}
+
+function muteButtons(request: PageRequest, match: MonitorMatch): HtmlValue {
+  const { subreddit, author, post_id: postId } = match;
+  const mute = (kind: string, value: string, what: string) =>
+    postButton(request, {
+      action: `/monitors/${match.monitor_id}/mutes`,
+      label: html`<span class="hidden">Mute </span>${what}`,
+      fields: { kind, value },
+    });
+  return [
+    mute('subreddit', subreddit, `r/${subreddit}`),
+    author !== '[deleted]' && mute('author', author, `u/${author}`),
+    mute('thread', postId, 'this thread'),
+  ];
+}
+
+interface MarkButton {
+  mark: MatchMark;
+  /** The key that presses it where scripts run. */
+  key: string;
+  name: HtmlValue;
+  /** Pressed, it takes the mark away. */
+  isOn: boolean;
+  /** Its name says what it does, and not what is the case. */
+  isOneWay?: boolean;
+}
+
+function markForm(request: PageRequest, match: MonitorMatch, view: string, buttons: readonly MarkButton[]): Html {
+  return html`<form method="post" action="${request.path(`/monitors/${match.monitor_id}/marks`)}" class="inline marks">
+    ${request.csrfField}
+    <input type="hidden" name="match" value="${match.id}" />
+    <input type="hidden" name="view" value="${view}" />
+    ${buttons.map(
+      ({ mark, key, name, isOn, isOneWay }) =>
+        html`<button
+          class="quiet"
+          name="mark"
+          value="${isOn ? 'none' : mark}"
+          data-key="${key}"
+          ${isOneWay !== true && html`aria-pressed="${isOn ? 'true' : 'false'}"`}
+        >
+          ${name}
+        </button>`,
+    )}
+  </form>`;
 }
 
 export function suppressedInWords({ suppressed_reason: reason }: MonitorMatch): string {
@@ -60,7 +147,7 @@ export function suppressedInWords({ suppressed_reason: reason }: MonitorMatch): 
 /** A link to the forum. Addresses of other kinds are not linked. */
 export function forumLink({ permalink }: Pick<MonitorMatch, 'permalink'>, text: HtmlValue): HtmlValue {
   if (!/^https?:\/\//i.test(permalink)) return text;
-  return html`<a href="${permalink}" rel="noopener noreferrer nofollow">${text}</a>`;
+  return html`<a href="${permalink}" rel="noopener noreferrer nofollow" data-key="o">${text}</a>`;
 }
 
 /** UTF-16 code units [start, end) of a text. */
@@ -95,8 +182,8 @@ export function highlightsOf(match: MonitorMatch): Highlights {
 }
 
 /** How many code units of a text are shown before its first mark, and how many in all. */
-const BEFORE = 120;
-const LENGTH = 400;
+const BEFORE = 80;
+const LENGTH = 300;
 
 /** The text, escaped, with the ranges marked. Ranges may overlap and be in any order. */
 export function markedText(text: string, ranges: readonly TextRange[]): Html {
@@ -194,7 +281,7 @@ async function readMatch(request: PageRequest): Promise<MonitorMatch> {
   return match;
 }
 
-const noSuchMatch = (): ApiError => new ApiError('not_found', 'No such match, or it is older than 30 days.');
+export const noSuchMatch = (): ApiError => new ApiError('not_found', 'No such match, or it is older than 30 days.');
 
 function summaryOfMatch(match: MonitorMatch, { matched, filters }: ItemExplanation): Html {
   const isMuted = filters.some(({ filter, passed }) => filter === 'muted' && !passed);

@@ -6,6 +6,7 @@ import type {
   RuleWarning,
 } from '../../../../schemas/api/monitors.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/plans.ts';
+import { MAX_UNREAD_IN_LISTS } from '../../../../shared/matches/match-marks.ts';
 import type { RuleSettings } from '../../../../shared/monitors/rules/print-rule-query.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
@@ -105,6 +106,13 @@ const STATES: Readonly<Record<Monitor['status'], string>> = {
 export function stateInWords({ status }: Pick<Monitor, 'status'>): Html {
   const kind = status === 'active' ? 'good' : status === 'paused' ? '' : 'bad';
   return html`<span class="state ${kind}">${STATES[status]}</span>`;
+}
+
+/** "12 new". @param page the monitor's address */
+export function unreadLink(page: string, unread: number): HtmlValue {
+  if (unread === 0) return false;
+  const count = unread >= MAX_UNREAD_IN_LISTS ? `${MAX_UNREAD_IN_LISTS - 1}+` : unread;
+  return html`<a class="unread-count" href="${page}?show=unread">${count} new</a>`;
 }
 
 /** The button that pauses or resumes a monitor; what resuming costs is on it. */

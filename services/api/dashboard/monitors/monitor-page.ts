@@ -1,10 +1,10 @@
 import type { Monitor, MonitorDelivery, MonitorMute, MonitorStats } from '../../../../schemas/api/monitors.ts';
-import type { MatchPage } from '../../../../schemas/messages/monitor-match.ts';
 import { printRuleQuery } from '../../../../shared/monitors/rules/print-rule-query.ts';
 import type { Pool } from '../../../../shared/postgres/pool.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import {
+  readMatchesByCommunity,
   readMatchesByTerm,
   readMonitorMatchesByDay,
   readMonitorMatchesByHour,
@@ -17,7 +17,7 @@ import type { MonitorState } from '../attention.ts';
 import type { DashboardDeps } from '../dashboard.ts';
 import { rankChart, timeChart } from '../charts.ts';
 import { action, attempt, get, NO_PROBLEMS, post } from '../page.ts';
-import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
+import type { PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import {
   ago,
   dangerousButton,
@@ -34,6 +34,7 @@ import {
   time,
   typed,
 } from '../parts.ts';
+import { markPages, matchSection, readMatchList } from './match-list.ts';
 import { matchEntry } from './matches.ts';
 import {
   deliveryInWords,
@@ -45,6 +46,7 @@ import {
   runButtons,
   inWords,
   stateInWords,
+  unreadLink,
   YOUNG_HOURS,
 } from './monitor-frame.ts';
 
@@ -54,10 +56,9 @@ const CHART_DAYS = 30;
 /** The chart of terms counts this many of the newest matches: 4 ms. All of 10,000 would take 30 ms. */
 const NEWEST = 2_000;
 const MAX_TERMS = 20;
-const PER_PAGE = 25;
+/** For the filters by community, whose names are read one by one. */
+const FEW_NEWEST = 500;
 const MUTES = '/monitors/:id/mutes';
-/** Entries that stay on the page while new ones arrive. */
-const MAX_LIVE = 100;
 
 /** The list of monitors; a monitor with its matches and the stream of new ones as markup; its mutes. */
 export function monitorPages(deps: Deps): PageRoute[] {
@@ -71,6 +72,7 @@ export function monitorPages(deps: Deps): PageRoute[] {
     action('/monitors/:id/delete', 'delete', '/v1/monitors/:id', '/monitors?done=deleted'),
     get(MUTES, (request) => showMutes(request)),
     post(MUTES, addMute),
+    ...markPages(deps.pool),
     action(`${MUTES}/:part/delete`, 'delete', '/v1/monitors/:id/mutes/:mute_id', `${MUTES}?done=removed`),
   ];
 }
@@ -83,24 +85,22 @@ interface ShownMonitor {
 
 async function show({ pool }: Deps, request: PageRequest): Promise<ShownPage> {
   const { id } = request;
-  const query = { order: 'newest', limit: String(PER_PAGE), ...matchFilter(request) };
   const shown = (await request.read('/v1/monitors/:id')) as ShownMonitor;
   const { monitor } = shown;
-  const [found, counts, terms] = await Promise.all([
-    attempt(request.read('/v1/monitors/:id/matches', { query })),
+  const [found, counts, terms, communities] = await Promise.all([
+    attempt(readMatchList(pool, request)),
     matchesChart(pool, request, monitor),
     readMatchesByTerm(pool, id, { newest: NEWEST, limit: MAX_TERMS }),
+    readMatchesByCommunity(pool, id, { newest: FEW_NEWEST, limit: MAX_TERMS }),
   ]);
+  const facets = { keyword: terms.map(({ term }) => term), subreddit: communities.map(({ subreddit }) => subreddit) };
   return monitorPage(request, '', {
     monitor,
     title: monitor.name,
     problems: found.problems,
     content: html`<div id="now" data-live>${ownAttention(request, shown)} ${monitorFigures(request, shown)}</div>
       <div class="columns">
-        <section aria-labelledby="matches">
-          <h2 id="matches">Matches</h2>
-          ${filterForm(request, found.problems)} ${found.value && matches(request, found.value as MatchPage)}
-        </section>
+        <section aria-labelledby="matches">${matchSection(request, found.value, facets, found.problems)}</section>
         <aside>
           ${inWords(ruleInWords(ruleOfMonitor(monitor)))}
           <div id="counts" data-live>
@@ -186,49 +186,8 @@ async function matchesChart(pool: Pool, { id, now }: PageRequest, monitor: Monit
   });
 }
 
-const FILTERS = ['since', 'until', 'keyword', 'subreddit'];
-const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
-
-function matchFilter({ query }: PageRequest): Record<string, string> {
-  const given = Object.entries(query.given(['before', ...FILTERS]));
-  return Object.fromEntries(
-    given.map(([name, value]) => [name, LOCAL_TIME.test(value) ? `${value.padEnd(19, ':00')}Z` : value]),
-  );
-}
-
-function filterForm(request: PageRequest, problems: FieldProblems): Html {
-  const { query } = request;
-  const page = request.path(`/monitors/${request.id}`);
-  const isUsed = Object.keys(query.given(FILTERS)).length > 0;
-  const of = (name: string) => typed(query, problems, name);
-  return html`<details ${(isUsed || problems.size > 0) && html`open`}>
-    <summary>Filter</summary>
-    ${otherProblems(problems, FILTERS)}
-    <form class="narrow" action="${page}">
-      ${field({ ...of('since'), label: 'Recorded from (UTC)', type: 'datetime-local' })}
-      ${field({ ...of('until'), label: 'Recorded before (UTC)', type: 'datetime-local' })}
-      ${field({ ...of('keyword'), label: 'Keyword', hint: 'As written in the rule.' })}
-      ${field({ ...of('subreddit'), label: 'Community' })}
-      <div class="actions">
-        <button>Filter</button>
-        <a class="button quiet" href="${page}">Show all</a>
-      </div>
-    </form>
-  </details>`;
-}
-
-function matches(request: PageRequest, { items, before }: MatchPage): HtmlValue {
-  const isNewest = Object.keys(matchFilter(request)).length === 0;
-  const page = request.path(`/monitors/${request.id}`);
-  const after = items[0] && `?after=${items[0].id}`;
-  const live = isNewest && html`data-stream="${page}/stream${after}" data-limit="${MAX_LIVE}"`;
-  const older = before !== null && new URLSearchParams({ ...request.query.given(FILTERS), before }).toString();
-  return html`<ol class="items" aria-label="Matches, newest first" ${live}>
-      ${items.map((match) => matchEntry(request, match))}
-    </ol>
-    <p class="note when-empty">${isNewest ? 'No matches yet.' : 'No matches on this page.'}</p>
-    ${older !== false && html`<p><a href="${page}?${older}">Older matches</a></p>`}`;
-}
+/** A match that has just been recorded: unread until the page is opened again. */
+const NEW = { mark: null, isUnread: true, view: '' };
 
 function stream({ pool, liveTails }: Deps, request: PageRequest): Promise<PageResponse> {
   const { caller, id, lastEventId } = request;
@@ -238,7 +197,7 @@ function stream({ pool, liveTails }: Deps, request: PageRequest): Promise<PageRe
       pool,
       liveTails,
       holder: { kind: 'session', id: request.session.id },
-      eventOf: (match) => itemEvent(match.id, { id: match.id, markup: String(matchEntry(request, match)) }),
+      eventOf: (match) => itemEvent(match.id, { id: match.id, markup: String(matchEntry(request, match, NEW)) }),
     },
   );
 }
@@ -280,13 +239,13 @@ async function showList({ pool }: Deps, request: PageRequest): Promise<ShownPage
   };
 }
 
-function listRow(request: PageRequest, { monitor, today }: MonitorState): HtmlValue[] {
+function listRow(request: PageRequest, { monitor, today, unread }: MonitorState): HtmlValue[] {
   const { id, name, status, last_match_at: last, next_charge_at: charge, webhook_failing: isFailing } = monitor;
   const page = request.path(`/monitors/${id}`);
   const rule = printRuleQuery(ruleOfMonitor(monitor));
   const shortRule = rule.length <= RULE_LENGTH ? rule : `${rule.slice(0, RULE_LENGTH).toWellFormed()} …`;
   return [
-    html`<a href="${page}">${name}</a><br /><code class="note">${shortRule}</code>`,
+    html`<a href="${page}">${name}</a> ${unreadLink(page, unread)}<br /><code class="note">${shortRule}</code>`,
     html`${stateInWords(monitor)}
     ${isFailing && html`<br /><a class="bad" href="${page}/deliveries">The webhook is failing</a>`}`,
     today.matches,

@@ -11,28 +11,21 @@ import type { Monitor, MonitorDelivery } from '../../../../schemas/api/monitors.
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import { attempt, get, newFormKey, NO_PROBLEMS, idempotencyKeyOf, post } from '../page.ts';
-import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
+import type { PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import {
+  ago,
   copyable,
   dangerousButton,
-  field,
+  figures,
+  icon,
   notice,
   number,
   otherProblems,
   postButton,
-  select,
   table,
   time,
-  typed,
 } from '../parts.ts';
-import {
-  answerInWords,
-  deliveryInWords,
-  matchLink,
-  monitorPage,
-  readMonitor,
-  secretShownOnce,
-} from './monitor-frame.ts';
+import { answerInWords, deliveryInWords, matchLink, monitorPage, secretShownOnce } from './monitor-frame.ts';
 
 /** A monitor's webhook: its state, a test, its secret, code of a receiver, and every attempt with its answer. */
 export const webhookPages: PageRoute[] = [
@@ -170,27 +163,64 @@ const REASONS: ReadonlyMap<string, string> = new Map<NonNullable<Redelivery['rea
 ]);
 
 async function showDeliveries(request: PageRequest): Promise<ShownPage> {
-  const monitor = await readMonitor(request);
+  const { monitor, delivery } = (await request.read('/v1/monitors/:id')) as {
+    monitor: Monitor;
+    delivery: MonitorDelivery;
+  };
   const query = request.query.given(['after', 'match', 'status']);
   const { value, problems } = await attempt(request.read('/v1/monitors/:id/deliveries', { query }));
   const { items, after } = (value ?? { items: [], after: null }) as DeliveryLogPage;
   const older = after !== null && new URLSearchParams({ ...query, after }).toString();
-  const action = `/monitors/${request.id}/redeliver`;
   return monitorPage(request, '/deliveries', {
     monitor,
     title: `Deliveries of “${monitor.name}”`,
     problems,
     content: html`${resentNotice(request)}
-      <div class="actions">
-        ${postButton(request, { action, label: 'Resend everything that failed', fields: { status: 'failed' } })}
-        ${postButton(request, { action, label: 'Send waiting matches now', fields: { status: 'pending' } })}
-        <span class="note">Free. Ten per second, within the daily limit.</span>
-      </div>
-      ${filterForm(request, problems)}
-      ${items.length === 0 ? html`<p class="note">No attempts.</p>` : attemptsTable(request, items)}
+      <div id="state" data-live>${deliveryState(request, delivery)}</div>
+      <h2>Attempts</h2>
+      ${outcomeChips(request)} ${otherProblems(problems, [])}
+      ${
+        items.length === 0
+          ? html`<p class="note">No attempts.</p>`
+          : html`<div class="compact">${attemptsTable(request, items)}</div>`
+      }
       ${older !== false && html`<p><a href="${request.path(`/monitors/${request.id}/deliveries?${older}`)}">Older attempts</a></p>`}
       ${await eventsSection(request, monitor)}`,
   });
+}
+
+function deliveryState(request: PageRequest, delivery: MonitorDelivery): HtmlValue {
+  const { now, id } = request;
+  const { state, pending, oldest_pending_at: oldest, last_delivered_at: delivered } = delivery;
+  const { last_attempt_at: attempted, attempt_failures_24h: failures } = delivery;
+  const action = `/monitors/${id}/redeliver`;
+  const waiting = { action, label: 'Send waiting matches now', fields: { status: 'pending' } };
+  const failed = { action, label: 'Resend everything that failed', fields: { status: 'failed' } };
+  const large = (at: string) => html`<span class="large">${ago(at, now)}</span>`;
+  return [
+    figures([
+      [
+        'Webhook',
+        html`<p>${deliveryInWords(delivery)}</p>`,
+        state !== 'none' && html`<a href="${request.path(`/monitors/${id}/webhook`)}">Test it</a>`,
+      ],
+      [
+        'Last success',
+        delivered === null ? 'never' : large(delivered),
+        attempted !== null && html`last attempt ${ago(attempted, now)}`,
+      ],
+      [
+        'Waiting',
+        `${number(pending)}${pending >= 1_000 ? '+' : ''}`,
+        oldest !== null && html`the oldest came ${ago(oldest, now)}`,
+      ],
+      ['Failed attempts', number(failures), 'in 24 hours'],
+    ]),
+    html`<div class="actions">
+      ${postButton(request, waiting, pending > 0 ? '' : 'quiet')} ${postButton(request, failed)}
+      <span class="note">Free. Ten per second, within the daily limit.</span>
+    </div>`,
+  ];
 }
 
 function resentNotice({ query }: PageRequest): HtmlValue {
@@ -204,35 +234,43 @@ function resentNotice({ query }: PageRequest): HtmlValue {
   return notice('good', html`${message}${more}`);
 }
 
-function filterForm(request: PageRequest, problems: FieldProblems): Html {
-  const { query } = request;
-  return html`<details ${(problems.size > 0 || query.text('status') !== '') && html`open`}>
-    <summary>Filter</summary>
-    ${otherProblems(problems, ['match'])}
-    <form class="narrow" action="${request.path(`/monitors/${request.id}/deliveries`)}">
-      ${select({ ...typed(query, problems, 'status'), label: 'Outcome', options: [['', 'All'], ...Object.entries(STATES)] })}
-      ${field({ ...typed(query, problems, 'match'), label: 'Match', hint: 'A match id.' })}
-      <div class="actions"><button>Filter</button></div>
-    </form>
-  </details>`;
+/** The outcomes to filter by, and the match that the page is about. */
+function outcomeChips({ id, path, query }: PageRequest): Html {
+  const given = query.given(['match', 'status']);
+  const link = (changes: Record<string, string>, name: HtmlValue, isCurrent: boolean) => {
+    const kept = Object.entries({ ...given, ...changes }).filter(([, value]) => value !== '');
+    const address = `/monitors/${id}/deliveries${kept.length > 0 ? `?${new URLSearchParams(kept).toString()}` : ''}`;
+    return html`<a href="${path(address)}" ${isCurrent && html`aria-current="true"`}>${name}</a>`;
+  };
+  const { match, status = '' } = given;
+  return html`<nav class="pills" aria-label="Outcome">
+    ${[['', 'All'] as const, ...Object.entries(STATES)].map(([state, words]) =>
+      link({ status: state }, `${words.charAt(0).toUpperCase()}${words.slice(1)}`, state === status),
+    )}
+    ${
+      match !== undefined &&
+      link({ match: '' }, html`<span class="hidden">Remove the filter </span>Match ${match} ${icon('x-mark')}`, false)
+    }
+  </nav>`;
 }
 
 function attemptsTable(request: PageRequest, items: readonly DeliveryLogEntry[]): Html {
   const action = `/monitors/${request.id}/redeliver`;
   const rows = items.map((entry) => {
     const { match_id: match, delivery_status: state, next_attempt_at: next, response_excerpt: excerpt } = entry;
+    const kind = state === 'delivered' ? 'good' : state === 'pending' ? 'warn' : 'bad';
     return [
-      time(entry.started_at),
+      ago(entry.started_at, request.now),
       matchLink(request, match),
-      entry.attempt,
-      html`<span class="${state === 'delivered' ? 'good' : 'bad'}">${STATES[state]}</span>`,
-      html`${entry.host}, ${entry.duration_ms} ms. ${answerInWords(entry.status, entry.error)}.
-      ${excerpt !== null && excerpt !== '' && html`<br /><code>${excerpt}</code>`}`,
+      html`<span class="state ${kind}">${STATES[state]}</span><br /><span class="note">attempt ${entry.attempt}</span>`,
+      html`${answerInWords(entry.status, entry.error)}
+        <span class="note">${entry.host}, ${entry.duration_ms} ms</span>
+        ${excerpt !== null && excerpt !== '' && html`<br /><code>${excerpt}</code>`}`,
       html`${next !== null && time(next)}
       ${state !== 'pending' && postButton(request, { action, label: 'Send again', fields: { match_ids: match } })}`,
     ];
   });
-  return table('Attempts, newest match first', ['Started', 'Match', 'Attempt', 'Outcome', 'Response', 'Next'], rows);
+  return table('Attempts, newest match first', ['Started', 'Match', 'Outcome', 'Response', 'Next'], rows);
 }
 
 async function resend(request: PageRequest): Promise<PageResponse> {

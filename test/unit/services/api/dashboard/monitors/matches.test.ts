@@ -24,12 +24,12 @@ describe('marked text', () => {
   test('an excerpt shows the first mark and cuts no character in two', () => {
     const text = `${'🦀'.repeat(300)}rust${'🦀'.repeat(300)}`;
     const excerpt = String(markedExcerpt(text, [{ start: 600, end: 604 }]));
-    expect(excerpt).toMatch(/^… (?:🦀){60}<mark>rust<\/mark>(?:🦀)+ …$/u);
+    expect(excerpt).toMatch(/^… (?:🦀){40}<mark>rust<\/mark>(?:🦀)+ …$/u);
     expect(excerpt.isWellFormed()).toBe(true);
     expect(String(markedExcerpt(`a${text}`, [{ start: 601, end: 605 }])).isWellFormed()).toBe(true);
-    expect(String(markedExcerpt('x'.repeat(1000), []))).toBe(`${'x'.repeat(400)} …`);
+    expect(String(markedExcerpt('x'.repeat(1000), []))).toBe(`${'x'.repeat(300)} …`);
     expect(String(markedExcerpt('short', [{ start: 0, end: 5 }]))).toBe('<mark>short</mark>');
-    expect(String(markedExcerpt('x'.repeat(500), [{ start: 0, end: 450 }]))).toBe(`<mark>${'x'.repeat(400)}</mark> …`);
+    expect(String(markedExcerpt('x'.repeat(500), [{ start: 0, end: 450 }]))).toBe(`<mark>${'x'.repeat(300)}</mark> …`);
   });
 });
 
