@@ -12,7 +12,9 @@ Settings are environment variables: PORT=8081 npm start. See docs/reference/conf
 export function chooseServices(names: readonly string[]): ServiceName[] {
   const unknown = names.filter((name) => !SERVICES.some((service) => service === name));
   if (unknown.length > 0) {
-    throw new ConfigError(`Unknown service ${unknown.join(', ')}. The services are: ${SERVICES.join(', ')}; --help says what can be given.`);
+    throw new ConfigError(
+      `Unknown service ${unknown.join(', ')}. The services are: ${SERVICES.join(', ')}; --help says what can be given.`,
+    );
   }
   return names.length === 0 ? [...SERVICES] : SERVICES.filter((service) => names.includes(service));
 }

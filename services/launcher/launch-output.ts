@@ -49,7 +49,8 @@ function prettyOutput(out: LogTarget, err: LaunchOutputDeps['err']): LaunchOutpu
   const colors = hasColors(out);
   const paint: Paint = (style, text) => (colors ? styleText(style, text, { validateStream: false }) : text);
   let timer: NodeJS.Timeout | undefined;
-  const progress = (line: string) => void out.write(`${paint('dim', printable(line.charAt(0).toUpperCase() + line.slice(1)))}\n`);
+  const progress = (line: string) =>
+    void out.write(`${paint('dim', printable(line.charAt(0).toUpperCase() + line.slice(1)))}\n`);
   return {
     step: (line) => {
       clearTimeout(timer);

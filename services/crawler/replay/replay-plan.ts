@@ -36,7 +36,8 @@ export function parseReplayPlan(text: string): ReplayPlan {
   const file = mark === -1 ? text : text.slice(0, mark);
   const options = new URLSearchParams(mark === -1 ? '' : text.slice(mark + 1));
   for (const name of options.keys()) {
-    if (name !== 'rate' && name !== 'escaped') refuse(text, `${JSON.stringify(name)} is not an option; use rate or escaped`);
+    if (name !== 'rate' && name !== 'escaped')
+      refuse(text, `${JSON.stringify(name)} is not an option; use rate or escaped`);
   }
   const rate = options.get('rate');
   if (rate !== null && !(Number(rate) > 0)) refuse(text, 'rate must be a number above 0 (items per second)');
