@@ -425,7 +425,7 @@ describe('insights', () => {
     const day = new Date(AT).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
     const hour = new Date(AT).toISOString().slice(11, 13);
     expect(page.html).toContain(`${day}, ${hour}:00 UTC: 1,250 matches – spike`);
-    expect(page.html).toMatch(/r\/metals<\/a><\/span>\s*<span class="number">1,250</);
+    expect(page.html).toMatch(/r\/metals<\/a><\/span>\s*<span class="number"\s*>1,250</);
     expect(page.html).toContain('From seen to recorded');
   });
 });
