@@ -156,24 +156,31 @@ export async function readMarkCounts(db: Queryable, monitorId: string): Promise<
     ) AS marked`;
 }
 
-/** The unread matches of an account's monitors, each up to a hundred. Monitors without any are absent. */
-export async function readUnreadCounts(db: Queryable, accountId: string): Promise<Map<string, number>> {
-  const rows = await readRows<{ id: string; unread: number }>(db)`
+/**
+ * The unread matches of an account's monitors, each up to a hundred. Monitors without any are absent. Irrelevant ones
+ * are subtracted: to look each match up among them would read all matches of all monitors.
+ */
+export async function readUnreadCounts(pool: Pool, accountId: string): Promise<Map<string, number>> {
+  const rows = await inIndexOrder(
+    pool,
+    (client) => readRows<{ id: string; unread: number }>(client)`
     SELECT o.id, unread.count AS unread
     FROM monitors o
     JOIN monitor_counters c ON c.monitor_id = o.id
     LEFT JOIN match_positions p ON p.monitor_id = o.id
     CROSS JOIN LATERAL (
-      SELECT count(*)::integer AS count FROM (
-        SELECT FROM matches m
-        WHERE m.monitor_id = o.id AND m.seq > coalesce(p.read_seq, 0)
-          AND NOT EXISTS (SELECT FROM match_marks k
-                           WHERE k.monitor_id = m.monitor_id AND k.seq = m.seq AND k.mark = 'irrelevant')
-        LIMIT ${MAX_UNREAD_IN_LISTS}
+      SELECT count(*)::integer AS count FROM match_marks k
+      WHERE k.monitor_id = o.id AND k.seq > coalesce(p.read_seq, 0) AND k.mark = 'irrelevant'
+    ) AS irrelevant
+    CROSS JOIN LATERAL (
+      SELECT count(*)::integer - irrelevant.count AS count FROM (
+        SELECT FROM matches m WHERE m.monitor_id = o.id AND m.seq > coalesce(p.read_seq, 0)
+        ORDER BY m.seq LIMIT irrelevant.count + ${MAX_UNREAD_IN_LISTS}
       ) AS counted
     ) AS unread
     WHERE o.account_id = ${accountId} AND o.status <> 'deleted' AND c.last_seq > coalesce(p.read_seq, 0)
-      AND unread.count > 0`;
+      AND unread.count > 0`,
+  );
   return new Map(rows.map(({ id, unread }) => [id, unread]));
 }
 

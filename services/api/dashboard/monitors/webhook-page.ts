@@ -104,17 +104,17 @@ async function test(request: PageRequest): Promise<ShownPage> {
   return show(request, delivered ? notice('good', `${answered} The sample was delivered.`) : notice('bad', answered));
 }
 
-/** As in the guide to webhooks, whose example a test runs. */
-const LIBRARY = `import { Webhook } from 'standardwebhooks'; // npm install standardwebhooks
+const textOf = (file: string): string => readFileSync(new URL(`../assets/${file}.txt`, import.meta.url), 'utf8');
 
-const match = new Webhook(process.env.WEBHOOK_SECRET).verify(body, headers);`;
+/** As in the guide to webhooks, whose example a test runs. */
+const LIBRARY = textOf('library-node');
 
 const RECEIVERS = [
   { language: 'Node', file: 'receiver.mjs', command: 'node receiver.mjs', comment: '//' },
   { language: 'Python', file: 'receiver.py', command: 'python3 receiver.py', comment: '#' },
 ].map((of) => ({
   ...of,
-  code: readFileSync(new URL(`../assets/receiver-${of.language.toLowerCase()}.txt`, import.meta.url), 'utf8'),
+  code: textOf(`receiver-${of.language.toLowerCase()}`),
 }));
 
 function receivers({ name, webhook_url: webhookUrl }: Monitor): Html {
