@@ -28,11 +28,15 @@ try {
     .waitFor();
   await picture(page, 'monitor', monitor);
   await picture(page, 'overview', new URL('/dashboard', monitor).href);
+  await page.goto(`${monitor}/edit`);
+  await page.locator('#try-line').getByText('matches').waitFor();
+  await picture(page, 'rule');
+  await picture(page, 'insights', `${monitor}/trends`);
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.goto(monitor);
-  await page.getByRole('link', { name: 'Why did this match?' }).first().click();
-  await page.getByRole('heading', { level: 1, name: 'Why did this match?' }).waitFor();
-  await picture(page, 'why', page.url());
+  await page.getByRole('link', { name: 'Why' }).first().click();
+  await page.getByRole('heading', { name: 'Why did this match?' }).waitFor();
+  await picture(page, 'why');
   await page.setViewportSize({ width: 390, height: 844 });
   await picture(page, 'phone', monitor);
 } finally {
@@ -58,15 +62,16 @@ async function monitorOf(page: Page): Promise<string> {
     await page.getByLabel('Keywords', { exact: true }).fill(RULE.keywords);
     await page.getByLabel('Excluded terms').fill(RULE.exclude);
     await page.getByRole('button', { name: 'Create the monitor' }).click();
-    await page.getByRole('link', { name: 'See its matches' }).click();
+    await page.getByRole('link', { name: 'View its matches' }).click();
     await page.getByRole('heading', { level: 1, name: RULE.name }).waitFor();
     return page.url();
   }
   return new URL((await first.getAttribute('href'))!, page.url()).href;
 }
 
-async function picture(page: Page, name: string, url: string): Promise<void> {
-  await page.goto(url);
+/** @param url default: the page that is open */
+async function picture(page: Page, name: string, url?: string): Promise<void> {
+  if (url !== undefined) await page.goto(url);
   const file = join(values.out, `${name}.png`);
   await page.screenshot({ path: file });
   console.log(file);

@@ -62,7 +62,7 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
   describe.each(['day', 'hour'])('insights by %s', (interval) => {
     test.each(LOOKS)('fit $width px, $colorScheme, scripts $javaScriptEnabled', async (look) => {
       const page = await insights(look, interval);
-      expect(await page.locator('h1').innerText()).toContain('Insights of');
+      expect(await page.title()).toContain('Insights of');
       // The matches, the deliveries, and two steps of a match.
       expect(await page.locator('time-chart').count()).toBe(4);
       for (const summary of await page.locator('summary').all()) await summary.click();
