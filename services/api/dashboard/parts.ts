@@ -90,6 +90,15 @@ export function otherProblems(problems: FieldProblems, fields: readonly string[]
   return others.map(([name, message]) => notice('bad', `${name !== '' ? `${name}: ` : ''}${message}`));
 }
 
+/** Before a form that was refused: its problems, each with a link to its field, which may be far below. */
+export function problemSummary(problems: FieldProblems): HtmlValue {
+  if (problems.size === 0) return false;
+  const lines = [...problems].map(([name, message]) =>
+    name === '' ? message : html`<a href="#${name}">${name.replaceAll('_', ' ')}</a>: ${message.split('\n')[0]}`,
+  );
+  return notice('bad', html`<strong>Nothing was saved yet.</strong> ${list(lines)}`);
+}
+
 export const list = (items: readonly HtmlValue[]): Html =>
   html`<ul>
     ${items.map((item) => html`<li>${item}</li>`)}

@@ -90,7 +90,7 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
     expect(await page.title()).toContain('Rust, and whatever');
     await first.locator('summary').click();
     await first.getByRole('button', { name: 'u/smith' }).click();
-    await page.getByText('Account u/smith').waitFor();
+    await page.getByText('Muted: nothing more').waitFor();
     await page.context().close();
   });
 

@@ -109,6 +109,9 @@ export function matchSection(
   return [
     html`<div class="list-head">
       <h2 id="matches">Matches</h2>
+      <a class="button quiet" href="${request.path(`/monitors/${request.id}/export`)}"
+        >${icon('arrow-down-tray')} Export</a
+      >
       <button type="button" class="quiet" data-shortcuts hidden>Press <kbd>?</kbd> for shortcuts</button>
       ${list && readForm(request, list)}
     </div>`,

@@ -35,7 +35,8 @@ export function matchEntry(request: PageRequest, match: MonitorMatch, state: Ent
   const { id, kind, subreddit, author, title, body, delivery_status: status } = match;
   const page = `/monitors/${match.monitor_id}`;
   // A backfilled match is not sent unless that was asked for, whether there is a webhook or not.
-  const delivery = status === 'none' && match.backfill === true ? 'not sent' : DELIVERY[status];
+  const delivery =
+    status === 'none' && match.backfill !== true ? '' : status === 'none' ? 'not sent' : DELIVERY[status];
   const isSettled = status === 'failed' || status === 'delivered' || status === 'skipped';
   const resend = { action: `${page}/redeliver`, label: [icon('arrow-path'), ' Send again'], fields: { match_ids: id } };
   return html`<li id="${id}" tabindex="-1" class="${state.isUnread && 'unread'}">
@@ -100,7 +101,7 @@ function muteButtons(request: PageRequest, match: MonitorMatch): HtmlValue {
     postButton(request, {
       action: `/monitors/${match.monitor_id}/mutes`,
       label: html`<span class="hidden">Mute </span>${what}`,
-      fields: { kind, value },
+      fields: { kind, value, from: 'matches' },
     });
   return [
     mute('subreddit', subreddit, `r/${subreddit}`),

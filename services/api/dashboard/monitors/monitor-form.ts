@@ -2,10 +2,10 @@ import { MATCHES_PER_CREDIT } from '../../../../shared/backfills/rules/backfill-
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import type { FieldProblems, PageRequest } from '../page.ts';
-import { checkbox, field, fieldset, otherProblems, select, textArea } from '../parts.ts';
+import { checkbox, field, fieldset, problemSummary, select, textArea } from '../parts.ts';
 import { EXAMPLE_RULES } from './example-rules.ts';
 import { BACKFILL_HOURS } from './export-page.ts';
-import { EMPTY_VALUES, valuesOfRule } from './monitor-form-values.ts';
+import { valuesOfRule } from './monitor-form-values.ts';
 import type { MonitorFormValues } from './monitor-form-values.ts';
 import { TRY_PATH } from './try-page.ts';
 import { trialPanel } from './try-panel.ts';
@@ -45,8 +45,8 @@ export function monitorForm(request: PageRequest, form: MonitorForm): Html {
   >
     <button hidden>${submit}</button>
     <div class="inputs">
-      ${request.csrfField} ${form.hidden} ${otherProblems(problems, ['query', ...Object.keys(EMPTY_VALUES)])}
-      ${whatToFind(form)} ${moreConditions(form)} ${whereMatchesGo(form)} ${form.isNew === true && earlier(form)}
+      ${request.csrfField} ${form.hidden} ${problemSummary(problems)} ${whatToFind(form)} ${moreConditions(form)}
+      ${whereMatchesGo(form)} ${form.isNew === true && earlier(form)}
     </div>
     ${trialPanel(request, form.trial ?? {}, result)}
     <div class="actions">

@@ -54,7 +54,7 @@ const DONE: Readonly<Record<string, string>> = {
   changed: 'The change was saved. It applies to new posts and comments.',
   paused: 'The monitor is paused. Nothing is charged while it is paused.',
   resumed: 'The monitor is running.',
-  muted: 'Muted.',
+  muted: 'Muted: nothing more from there is recorded. Undo it under Rule, Mutes.',
   removed: 'The mute was removed.',
   revoked: 'The feed was revoked. Its URLs no longer work.',
   started: 'The search is queued. What it finds appears among the matches.',

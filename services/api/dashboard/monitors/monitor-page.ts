@@ -127,18 +127,23 @@ function ownAttention(request: PageRequest, { monitor, stats, delivery }: ShownM
   return attentionOf(request, { monitor, delivery, today }, planOf(request.account.pack).dailyMatchCap, true);
 }
 
-function monitorFigures({ now }: PageRequest, { monitor, stats, delivery }: ShownMonitor): Html {
+function monitorFigures({ now, account }: PageRequest, { monitor, stats, delivery }: ShownMonitor): Html {
   const { status, last_match_at: last, next_charge_at: charge } = monitor;
   const { suppressed_today: suppressed, matches_7d: week } = stats;
+  const cap = planOf(account.pack).dailyMatchCap;
   return figures([
     [
       'Matches today',
       number(stats.matches_today),
-      `${suppressed > 0 ? `${number(suppressed)} more not sent; ` : ''}${number(week)} in 7 days`,
+      `${suppressed > 0 ? `${number(suppressed)} more not sent; ` : ''}${number(week)} in 7 days; at most ${number(cap)} a day are sent`,
     ],
     ['Last match', last === null ? 'none yet' : html`<span class="large">${ago(last, now)}</span>`],
     ['Webhook', html`<p>${deliveryInWords(delivery)}</p>`],
-    ['Next charge', status === 'active' ? html`<p>${time(charge)}</p>` : html`<p>none while paused</p>`],
+    [
+      'Next charge',
+      status === 'active' ? html`<p>${time(charge)}</p>` : html`<p>none while paused</p>`,
+      status === 'active' && `${MONITOR_PERIOD_CREDITS} credits every 24 hours`,
+    ],
   ]);
 }
 
@@ -296,5 +301,7 @@ async function showMutes(request: PageRequest, problems = NO_PROBLEMS): Promise<
 async function addMute(request: PageRequest): Promise<PageResponse> {
   const body = { kind: request.form.text('kind'), value: request.form.text('value') };
   const { value, problems } = await attempt(request.call('post', '/v1/monitors/:id/mutes', { body }));
-  return value === undefined ? showMutes(request, problems) : { redirect: `/monitors/${request.id}/mutes?done=muted` };
+  if (value === undefined) return showMutes(request, problems);
+  const below = request.form.text('from') === 'matches' ? '' : '/mutes';
+  return { redirect: `/monitors/${request.id}${below}?done=muted` };
 }

@@ -55,8 +55,8 @@ async function show(request: PageRequest, first: HtmlValue = '', problems = NO_P
 
 function noWebhook({ id, path }: PageRequest): Html {
   return html`<p>
-    This monitor has no webhook. <a href="${path(`/monitors/${id}/edit`)}">Enter a URL</a>, and each match is sent to it
-    within seconds.
+    This monitor has no webhook. <a href="${path(`/monitors/${id}/edit#webhook_url`)}">Enter a URL</a>, and each match
+    is sent to it within seconds.
   </p>`;
 }
 
@@ -175,14 +175,14 @@ async function showDeliveries(request: PageRequest): Promise<ShownPage> {
     monitor,
     title: `Deliveries of “${monitor.name}”`,
     problems,
-    content: html`${resentNotice(request)}
+    content: html`${resentNotice(request)} ${delivery.state === 'none' && noWebhook(request)}
       <div id="state" data-live>${deliveryState(request, delivery)}</div>
       <h2>Attempts</h2>
       ${outcomeChips(request)} ${otherProblems(problems, [])}
       ${
         items.length === 0
           ? html`<p class="note">No attempts.</p>`
-          : html`<div class="compact">${attemptsTable(request, items)}</div>`
+          : html`<div class="compact" id="attempts" data-live>${attemptsTable(request, items)}</div>`
       }
       ${older !== false && html`<p><a href="${request.path(`/monitors/${request.id}/deliveries?${older}`)}">Older attempts</a></p>`}
       ${await eventsSection(request, monitor)}`,
@@ -256,17 +256,21 @@ function outcomeChips({ id, path, query }: PageRequest): Html {
 
 function attemptsTable(request: PageRequest, items: readonly DeliveryLogEntry[]): Html {
   const action = `/monitors/${request.id}/redeliver`;
+  const isOver = (entry: DeliveryLogEntry) =>
+    items.some(({ match_id: match, attempt }) => match === entry.match_id && attempt > entry.attempt);
   const rows = items.map((entry) => {
     const { match_id: match, delivery_status: state, next_attempt_at: next, response_excerpt: excerpt } = entry;
     const kind = state === 'delivered' ? 'good' : state === 'pending' ? 'warn' : 'bad';
     return [
       ago(entry.started_at, request.now),
       matchLink(request, match),
-      html`<span class="state ${kind}">${STATES[state]}</span><br /><span class="note">attempt ${entry.attempt}</span>`,
+      html`<span class="state ${kind}"
+          >${state === 'pending' && isOver(entry) ? 'failed, was retried' : STATES[state]}</span
+        ><br /><span class="note">attempt ${entry.attempt}</span>`,
       html`${answerInWords(entry.status, entry.error)}
         <span class="note">${entry.host}, ${entry.duration_ms} ms</span>
         ${excerpt !== null && excerpt !== '' && html`<br /><code>${excerpt}</code>`}`,
-      html`${next !== null && time(next)}
+      html`${next !== null && !isOver(entry) && time(next)}
       ${state !== 'pending' && postButton(request, { action, label: 'Send again', fields: { match_ids: match } })}`,
     ];
   });
