@@ -6,7 +6,7 @@ ALTER TABLE monitors
   -- Why it is off, where its owner did not switch it off here.
   ADD COLUMN notify_stopped text COLLATE "C" CHECK (notify_stopped IN ('bounced', 'unsubscribed'));
 
--- One row for each monitor that has notify: up to which match it was mailed, and its mail, made or the last one.
+-- One row for each monitor that has or had notify: up to which match it was mailed, and its mail, made or the last one.
 CREATE TABLE match_mails (
   monitor_id text COLLATE "C" PRIMARY KEY,
   -- No reference to accounts, because its check would wait for their locks.
@@ -33,12 +33,15 @@ CREATE FUNCTION note_notify_change() RETURNS trigger LANGUAGE plpgsql AS
 $$ DECLARE
   recorded bigint := coalesce((SELECT last_seq FROM monitor_counters WHERE monitor_id = NEW.id), 0);
 BEGIN
-  IF NEW.notify IS NULL OR NEW.status = 'deleted' THEN
+  IF NEW.status = 'deleted' THEN
     DELETE FROM match_mails WHERE monitor_id = NEW.id;
+  ELSIF NEW.notify IS NULL THEN
+    -- The row stays: who switches it off and on again waits as long for the next mail.
+    UPDATE match_mails SET outcome = 'unwanted', lease_token = NULL WHERE monitor_id = NEW.id AND outcome IS NULL;
   ELSE
     INSERT INTO match_mails (monitor_id, account_id, after_seq, until_seq)
     VALUES (NEW.id, NEW.account_id, recorded, recorded)
-    ON CONFLICT DO NOTHING;
+    ON CONFLICT (monitor_id) DO UPDATE SET after_seq = recorded, until_seq = recorded;
   END IF;
   RETURN NULL;
 END $$;

@@ -42,13 +42,20 @@ export async function readMatchesByDay(
     ORDER BY d.day`;
 }
 
+/** Of a monitor since 00:00 UTC. */
+export interface TodaysMatches {
+  /** Without suppressed ones. */
+  matches: number;
+  suppressed: number;
+  /** Suppressed ones beyond those that are stored. */
+  notStored: number;
+}
+
 /** Matches since 00:00 UTC by monitor; those without any are absent. */
-export async function readMatchesToday(
-  db: Queryable,
-  accountId: string,
-): Promise<Map<string, { matches: number; suppressed: number }>> {
-  const rows = await readRows<{ id: string; matches: number; suppressed: number }>(db)`
-    SELECT m.id, sum(d.matches) AS matches, sum(d.suppressed + d.suppressed_not_stored) AS suppressed
+export async function readMatchesToday(db: Queryable, accountId: string): Promise<Map<string, TodaysMatches>> {
+  const rows = await readRows<TodaysMatches & { id: string }>(db)`
+    SELECT m.id, sum(d.matches) AS matches, sum(d.suppressed) AS suppressed,
+      sum(d.suppressed_not_stored)::bigint AS "notStored"
     FROM monitors m
     JOIN monitor_days d ON d.monitor_id = m.id AND d.day >= ((SELECT service_now()) AT TIME ZONE 'UTC')::date
     WHERE m.account_id = ${accountId} AND m.status <> 'deleted'

@@ -81,19 +81,26 @@ export function explain(rule: Rule, item: MatchItem, mutes: readonly Mute[] = []
 }
 
 /**
- * Where a term first occurs in each text of an item, the title first: as a whole, or else as the beginning of a word.
- * Costs one search of the texts; `explain` also looks for what is near, which takes many times as long.
+ * Where each term first occurs in each text of an item, the title first: as a whole, or else as the beginning of a
+ * word.
+ * Costs one search of the texts for all terms; `explain` also looks for what is near, which takes many times as long.
  */
-export function positionsOfTerm(written: string, item: MatchItem): MatchPosition[] {
+export function positionsOfTerms(written: readonly string[], item: MatchItem): MatchPosition[][] {
   const index = new TermIndex();
-  const terms = [index.acquire(written), index.acquire(written, { prefix: true })];
+  const terms = written.map((term) => [index.acquire(term), index.acquire(term, { prefix: true })] as const);
   index.begin();
   forEachText(item, true, (text, number) => {
     index.search(text, number);
   });
-  const [whole = [], prefix = []] = terms.map((term) => positionsOf(index, term, ALL_TEXTS));
-  return whole.length > 0 ? whole : prefix;
+  return terms.map(([whole, prefix]) => {
+    const positions = positionsOf(index, whole, ALL_TEXTS);
+    return positions.length > 0 ? positions : positionsOf(index, prefix, ALL_TEXTS);
+  });
 }
+
+/** The same of one term. */
+export const positionsOfTerm = (written: string, item: MatchItem): MatchPosition[] =>
+  positionsOfTerms([written], item)[0]!;
 
 const ALL_ITEMS: Rule = { keywords: [], exclude: [], subreddits: [], posts: true, comments: true, nsfw: true };
 

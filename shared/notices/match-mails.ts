@@ -26,7 +26,7 @@ export async function makeMatchMails(db: Queryable, limit: number): Promise<numb
       JOIN monitors m ON m.id = n.monitor_id
       JOIN accounts a ON a.id = n.account_id
       WHERE n.outcome IS NOT NULL AND n.next_attempt_at <= (SELECT service_now()) AND c.last_seq > n.after_seq
-        AND m.status = 'active' AND a.status = 'active'
+        AND m.notify = 'email' AND m.status = 'active' AND a.status = 'active'
       LIMIT ${limit}
       FOR UPDATE OF n SKIP LOCKED
     ), counted AS (

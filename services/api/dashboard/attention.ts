@@ -1,5 +1,6 @@
 import type { Monitor, MonitorDelivery } from '../../../schemas/api/monitors.ts';
 import { readMatchesToday, readReadingCredits } from '../../../shared/accounts/account-overview.ts';
+import type { TodaysMatches } from '../../../shared/accounts/account-overview.ts';
 import { daysLeft } from '../../../shared/billing/rules/plans.ts';
 import { listGaps } from '../../../shared/crawl/crawl-gaps.ts';
 import { readDeliveryHealths } from '../../../shared/deliveries/delivery-health.ts';
@@ -15,13 +16,14 @@ import { ago, notice, number, postButton } from './parts.ts';
 const DAY_MS = 86_400_000;
 const FEW_DAYS = 3;
 const MAX_GAPS = 20;
+const MAX_NOTICES = 5;
 
 export interface MonitorState {
   monitor: Monitor;
   /** Undefined without a webhook. */
   delivery: MonitorDelivery | undefined;
   /** Since 00:00 UTC. */
-  today: { matches: number; suppressed: number };
+  today: TodaysMatches;
   /** Matches that the owner has not seen, up to `MAX_UNREAD_IN_LISTS`. */
   unread: number;
 }
@@ -56,7 +58,7 @@ export async function readAccountState(pool: Pool, request: PageRequest): Promis
     return {
       monitor,
       delivery: health && deliveryResource(health, { webhookUrl, webhookFailing }),
-      today: today.get(id) ?? { matches: 0, suppressed: 0 },
+      today: today.get(id) ?? { matches: 0, suppressed: 0, notStored: 0 },
       unread: unread.get(id) ?? 0,
     };
   });
@@ -74,6 +76,7 @@ export async function readAccountState(pool: Pool, request: PageRequest): Promis
 export function attention(request: PageRequest, state: AccountState): HtmlValue {
   const { path } = request;
   const { monitors, daysLeft: days, openGaps } = state;
+  const ofMonitors = monitors.flatMap((monitor) => attentionOf(request, monitor, state.dailyMatchCap));
   const paused = monitors.filter(({ monitor }) => monitor.status === 'paused_balance').length;
   const buy = html`<a class="button quiet" href="${path('/billing')}">Buy credits</a>`;
   return [
@@ -83,7 +86,11 @@ export function attention(request: PageRequest, state: AccountState): HtmlValue 
         `${paused === 1 ? 'One monitor is' : `${number(paused)} monitors are`} paused because the credits ran out.`,
         [buy, html`<span class="note">Then resume ${paused === 1 ? 'it' : 'them'}.</span>`],
       ),
-    ...monitors.flatMap((monitor) => attentionOf(request, monitor, state.dailyMatchCap)),
+    ...ofMonitors.slice(0, MAX_NOTICES),
+    ofMonitors.length > MAX_NOTICES &&
+      notice('warn', `${number(ofMonitors.length - MAX_NOTICES)} more monitors need attention.`, [
+        html`<a class="button quiet" href="${path('/deliveries')}">All deliveries</a>`,
+      ]),
     days !== undefined &&
       days < FEW_DAYS &&
       paused === 0 &&
@@ -120,8 +127,9 @@ export function attentionOf(
     notices.push(
       notice(
         'warn',
-        html`Daily cap reached for ${name}: ${number(today.matches)} of ${number(dailyMatchCap)} matches were sent
-        today. ${number(today.suppressed)} more were kept but not sent. The cap resets at 00:00 UTC.`,
+        html`The daily cap of ${number(dailyMatchCap)} matches is reached for ${name}. ${number(today.suppressed)} more
+        are kept but not sent${today.notStored > 0 && `, and ${number(today.notStored)} beyond those are not stored`}.
+        The cap resets at 00:00 UTC.`,
         [
           html`<a class="button quiet" href="${request.path(`${page}/edit`)}">Narrow the rule</a>`,
           request.account.pack === 0 &&

@@ -1,3 +1,4 @@
+import type { Redelivery } from '../../../schemas/api/deliveries.ts';
 import type { ServiceStatus } from '../../../schemas/api/status.ts';
 import { readMatchesByDay } from '../../../shared/accounts/account-overview.ts';
 import { readUsageTotal } from '../../../shared/billing/ledger-pages.ts';
@@ -9,8 +10,8 @@ import type { AccountState, MonitorState } from './attention.ts';
 import type { DashboardDeps } from './dashboard.ts';
 import { lastIntervals, timeChart } from './charts.ts';
 import { deliveryInWords, stateInWords, unreadLink } from './monitors/monitor-frame.ts';
-import { get, post } from './page.ts';
-import type { PageRequest, PageRoute, ShownPage } from './page.ts';
+import { attempt, get, post } from './page.ts';
+import type { PageRequest, PageResponse, PageRoute, ShownPage } from './page.ts';
 import { ago, doneNotice, figures, heading, icon, list, number, postButton, table } from './parts.ts';
 
 const CHART_DAYS = 14;
@@ -166,7 +167,9 @@ async function showDeliveries({ pool }: DashboardDeps, request: PageRequest): Pr
       waiting && postButton(request, { action: '/deliveries/send-waiting', label: 'Send all waiting matches now' }),
     ),
     content: html`${doneNotice(request, {
-        resent: Number.isSafeInteger(queued) && queued > 0 ? `${number(queued)} queued.` : 'Nothing was waiting.',
+        resent: `${Number.isSafeInteger(queued) && queued > 0 ? `${number(queued)} queued.` : 'Nothing was queued.'}${
+          query.text('more') === 'yes' ? ' There are more. Press again later.' : ''
+        }`,
       })}
       <div id="deliveries" data-live>
         ${attention(request, state)}
@@ -186,18 +189,19 @@ async function showDeliveries({ pool }: DashboardDeps, request: PageRequest): Pr
   };
 }
 
-async function sendAllWaiting({ pool }: DashboardDeps, request: PageRequest) {
+async function sendAllWaiting({ pool }: DashboardDeps, request: PageRequest): Promise<PageResponse> {
   const { monitors } = await readAccountState(pool, request);
   let queued = 0;
+  let hasMore = false;
   for (const { monitor, delivery } of monitors) {
     if ((delivery?.pending ?? 0) === 0) continue;
-    const { body } = await request.call('post', '/v1/monitors/:id/redeliver', {
-      id: monitor.id,
-      body: { status: 'pending' },
-    });
-    queued += (body as { queued: number }).queued;
+    const body = { status: 'pending' };
+    const sent = await attempt(request.call('post', '/v1/monitors/:id/redeliver', { id: monitor.id, body }));
+    const result = sent.value?.body as Redelivery | undefined;
+    queued += result?.queued ?? 0;
+    hasMore ||= result?.more ?? true;
   }
-  return { redirect: `/deliveries?done=resent&queued=${queued}` };
+  return { redirect: `/deliveries?done=resent&queued=${queued}${hasMore ? '&more=yes' : ''}` };
 }
 
 const STATES: Readonly<Record<ServiceStatus['status'], readonly [kind: string, words: string]>> = {

@@ -72,7 +72,9 @@ const NOTICE_ICONS = { good: 'check-circle', warn: 'exclamation-triangle', bad: 
 
 export function notice(kind: 'good' | 'warn' | 'bad' | '', message: HtmlValue, actions?: HtmlValue): Html {
   if (kind === '') return html`<p class="notice">${message}</p>`;
-  return html`<div class="notice with-icon ${kind}" role="${kind === 'good' ? 'status' : 'alert'}">
+  // A notice with actions is a state of the page, which live updates replace: it is not read aloud each time.
+  const role = actions === undefined && html`role="${kind === 'good' ? 'status' : 'alert'}"`;
+  return html`<div class="notice with-icon ${kind}" ${role}>
     ${icon(NOTICE_ICONS[kind])}
     <div>${message} ${actions !== undefined && html`<div class="actions">${actions}</div>`}</div>
   </div>`;

@@ -68,7 +68,7 @@ describe.skipIf(BROWSER_MISSING !== undefined)(`in a browser ${BROWSER_MISSING ?
       for (const summary of await page.locator('summary').all()) await summary.click();
       expect(await overflowOf(page)).toBe(0);
       expect(await page.locator('.chart-x text:not(.chart-wide)').first().isVisible()).toBe(true);
-      // Half of the names of times, on a narrow screen.
+      // Half of the names of times, in a narrow chart.
       const isWide = await page.locator('.chart-wide').first().isVisible();
       expect(isWide).toBe(look.width === 1280);
       if (look.javaScriptEnabled) expect(await accessibilityProblems(page)).toEqual([]);

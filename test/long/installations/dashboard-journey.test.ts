@@ -105,7 +105,7 @@ test.skipIf(BROWSER_MISSING !== undefined)('a person does all of it in a browser
   await page.getByText('The sample was delivered.').waitFor();
   answer = 500;
   await open('Overview');
-  await page.getByRole('alert').filter({ hasText: 'Response 500: expected 2xx' }).waitFor();
+  await page.locator('.notice', { hasText: 'Response 500: expected 2xx' }).waitFor();
   answer = 204;
   const before = receiver.received.length;
   await press('Send waiting matches now');

@@ -17,7 +17,25 @@ function localiseTimes(root) {
   for (const time of root.querySelectorAll('time')) time.title = new Date(time.dateTime).toLocaleString();
 }
 
-export function enhance(root) {
+export const UNITS = [
+  [60, 1, 's'],
+  [3_600, 60, 'min'],
+  [172_800, 3_600, 'h'],
+  [Infinity, 86_400, 'days'],
+];
+
+/** Keeps "5 s ago" true while the page is open. */
+function updateAges() {
+  for (const time of document.querySelectorAll('time')) {
+    if (!time.textContent.endsWith(' ago')) continue;
+    const seconds = Math.max(0, Math.round((Date.now() - Date.parse(time.dateTime)) / 1_000));
+    const [, length, unit] = UNITS.find(([below]) => seconds < below);
+    const text = `${Math.floor(seconds / length)} ${unit} ago`;
+    if (time.textContent !== text) time.textContent = text;
+  }
+}
+
+function enhance(root) {
   enableCopying(root);
   localiseTimes(root);
 }
@@ -65,6 +83,7 @@ function schedule(delayMs) {
 function keepAdding(list) {
   const limit = Number(list.dataset.limit ?? 100);
   let stream;
+  let isOver = false;
   let newest;
   const add = (event) => {
     const { id, markup } = JSON.parse(event.data);
@@ -82,13 +101,24 @@ function keepAdding(list) {
     stream = new EventSource(address);
     stream.addEventListener('item', add);
     // The server ends a stream for good, for instance when the session is over.
-    stream.addEventListener('end', () => stream.close());
+    stream.addEventListener('end', () => {
+      isOver = true;
+      stream.close();
+    });
+    // One that was refused, as while a database restarts, is not opened again by the browser.
+    stream.addEventListener('error', () => {
+      if (stream.readyState === EventSource.CLOSED) setTimeout(reopen, USUAL_MS);
+    });
+  };
+  const reopen = () => {
+    if (!isOver && !document.hidden && stream.readyState === EventSource.CLOSED) open();
   };
   open();
   // Browsers open six connections to a server over HTTP/1.1: with a stream in each of six tabs, none would load a page.
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) {
-      if (stream.readyState === EventSource.CLOSED) open();
+      isOver = false;
+      reopen();
     } else if (list.firstElementChild !== null) stream.close();
   });
 }
@@ -102,6 +132,7 @@ function showSending({ target, submitter }) {
 }
 
 enhance(document);
+setInterval(updateAges, 5_000);
 document.addEventListener('submit', showSending);
 if (document.querySelector('[data-live]') !== null) schedule();
 for (const list of document.querySelectorAll('[data-stream]')) keepAdding(list);

@@ -155,6 +155,8 @@ function enableKeys() {
   document.addEventListener('keydown', (event) => {
     if (!areKeysOn() || isTyping(event)) return;
     const { key, target } = event;
+    // A key that is held down moves on, and does nothing else.
+    if (event.repeat && key !== 'j' && key !== 'k') return;
     if (key === 'j') move(1);
     else if (key === 'k') move(-1);
     else if (key === 'o' || (key === 'Enter' && target === currentEntry())) press('o');

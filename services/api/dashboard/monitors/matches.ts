@@ -2,7 +2,7 @@ import type { ExplainedTerm, ItemExplanation } from '../../../../schemas/api/rul
 import type { DeliveryStatus, MatchPage, MonitorMatch } from '../../../../schemas/messages/monitor-match.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
-import { positionsOfTerm } from '../../../../shared/matching/explain.ts';
+import { positionsOfTerms } from '../../../../shared/matching/explain.ts';
 import type { MatchMark } from '../../../../shared/matches/match-marks.ts';
 import { matchId, parseMatchId } from '../../../../shared/rules/identifiers.ts';
 import { ApiError } from '../../http/api-error.ts';
@@ -42,7 +42,7 @@ export function matchEntry(request: PageRequest, match: MonitorMatch, state: Ent
   return html`<li id="${id}" tabindex="-1" class="${state.isUnread && 'unread'}">
     <p class="note meta">
       ${state.isUnread && html`<span class="unread-note"><span class="dot"></span><span class="hidden">Unread.</span></span>`}
-      <strong>r/${subreddit}</strong> u/${author} ${ago(match.created_at, request.now)}
+      <strong><bdi>r/${subreddit}</bdi></strong> <bdi>u/${author}</bdi> ${ago(match.created_at, request.now)}
       <span>${kind === 'comment' ? 'comment' : 'post'}</span>
       <span class="${status === 'failed' && 'bad'}"
         >${
@@ -54,7 +54,7 @@ export function matchEntry(request: PageRequest, match: MonitorMatch, state: Ent
       ${match.suppressed && html`<span>${suppressedInWords(match)}</span>`}
       ${match.backfill && html`<span>found by a backfill</span>`}
     </p>
-    <h3>${kind === 'comment' && 'On: '}${forumLink(match, markedText(title, highlights.title))}</h3>
+    <h3>${kind === 'comment' && 'On: '}${forumLink(match, markedExcerpt(title, highlights.title))}</h3>
     ${body !== '' && html`<p class="excerpt">${markedExcerpt(body, highlights.body)}</p>`}
     <p class="terms">
       <span class="hidden">Matched: </span>${match.matched_terms.map((term) => html`<code>${term}</code>`)}
@@ -81,7 +81,8 @@ function hiddenEntry(request: PageRequest, match: MonitorMatch, { view }: EntryS
   const { id, monitor_id: monitorId, title, subreddit } = match;
   return html`<li id="${id}" tabindex="-1" class="gone">
     <p class="note meta">
-      Not relevant: “${title === '' ? `r/${subreddit}` : title}”. No more like this? Mute or exclude:
+      Not relevant: “<bdi>${title === '' ? `r/${subreddit}` : title.slice(0, LENGTH)}</bdi>”. No more like this? Mute or
+      exclude:
     </p>
     <div class="actions">
       ${markForm(request, match, view, [
@@ -163,7 +164,6 @@ export interface Highlights {
   body: TextRange[];
 }
 
-/** For each, the texts are searched. */
 const MAX_TERMS = 50;
 
 /** Includes terms that only an earlier version had. The title of a comment's post gets those that the comment lacks. */
@@ -171,8 +171,7 @@ export function highlightsOf(match: MonitorMatch): Highlights {
   const { kind, title, body: text, subreddit, matched_terms: terms } = match;
   const item = { kind, title, text, subreddit, nsfw: false };
   const highlights: Highlights = { title: [], body: [] };
-  for (const term of terms.slice(0, MAX_TERMS)) {
-    const positions = positionsOfTerm(term, item);
+  for (const positions of positionsOfTerms(terms.slice(0, MAX_TERMS), item)) {
     const [body, others] = [true, false].map((isBody) =>
       positions.filter(({ field }) => (field === 'text') === isBody),
     );

@@ -108,7 +108,7 @@ async function show({ pool }: Deps, request: PageRequest): Promise<ShownPage> {
             ${
               terms.length > 0 &&
               rankChart({
-                caption: `Matches by keyword, of the ${number(NEWEST)} most recent items`,
+                caption: `Matches by keyword (of the newest ${number(NEWEST)} at most)`,
                 unit: 'matches',
                 rows: terms.map(({ term: label, matches: value }) => ({ label, value })),
               })
@@ -122,7 +122,8 @@ async function show({ pool }: Deps, request: PageRequest): Promise<ShownPage> {
 function ownAttention(request: PageRequest, { monitor, stats, delivery }: ShownMonitor): HtmlValue {
   const today = {
     matches: stats.matches_today,
-    suppressed: stats.suppressed_today + stats.suppressed_not_stored,
+    suppressed: stats.suppressed_today,
+    notStored: stats.suppressed_not_stored,
   };
   return attentionOf(request, { monitor, delivery, today }, planOf(request.account.pack).dailyMatchCap, true);
 }
