@@ -98,6 +98,20 @@ test('the first match is mailed at once, and those of the next five minutes in o
   expect(await recordMatches(db.pool, id, 1).then(() => run())).toBe(1);
 });
 
+test('switching it off and on again brings no mail sooner, and nothing that was recorded meanwhile', async () => {
+  const { id } = await monitor();
+  await recordMatches(db.pool, id, 1);
+  expect(await run()).toBe(1);
+  await setNotify([id], null);
+  await recordMatches(db.pool, id, 1);
+  expect(await run('10 seconds')).toBe(0);
+  await setNotify([id]);
+  const next = await recordMatches(db.pool, id, 1);
+  expect(await run('10 seconds')).toBe(0);
+  expect(await run('280 seconds')).toBe(1);
+  expect(listed(1)).toEqual(next);
+});
+
 test('suppressed and backfilled matches make no mail, and do not hold back the next match', async () => {
   const { id } = await monitor();
   // All matches are in one thread.
