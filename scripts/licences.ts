@@ -11,6 +11,8 @@ const ACCEPTED = new Set([
   'BSD-3-Clause',
   'BlueOak-1.0.0',
   'CC0-1.0',
+  // Of fonts.
+  'OFL-1.1',
   'Public Domain',
 ]);
 /** More than so many packages are only counted. */

@@ -18,14 +18,8 @@ export const SHARED_STYLE = ['tokens.css', 'style.css'].map(look).join('\n');
 /** Inline: these pages are also served where the dashboard is not. They do without the font. */
 const STYLE_ELEMENT = trustedHtml(`<style>${SHARED_STYLE}</style>`);
 const STYLE_HASH = createHash('sha256').update(SHARED_STYLE).digest('base64');
-const MARK = look('mark.svg').trim();
-
-/** For pages whose policy allows images with the scheme `data`. */
-export const ICON_ELEMENT = html`<link
-  rel="icon"
-  type="image/svg+xml"
-  href="data:image/svg+xml,${encodeURIComponent(MARK)}"
-/>`;
+/** SVG. */
+export const MARK = look('mark.svg').trim();
 
 /** @param referrer `no-referrer` where the address is a secret; otherwise forms send this origin, and to it alone */
 export function sendPage(

@@ -6,7 +6,7 @@ import type { ServiceStatus } from '../../../schemas/api/status.ts';
 import type { PaymentSettings } from '../../../shared/billing/stripe.ts';
 import { isForThisServer } from '../../../shared/http/limited-server.ts';
 import { html } from '../../../shared/http/html.ts';
-import { SHARED_STYLE } from '../../../shared/http/page.ts';
+import { MARK, SHARED_STYLE } from '../../../shared/http/page.ts';
 import type { SecretBox } from '../../../shared/rules/secret-box.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { ApiError, ClientDisconnected, toApiError } from '../http/api-error.ts';
@@ -92,9 +92,12 @@ export function createDashboard(deps: DashboardDeps): Router {
   const style = [FONT_STYLE, SHARED_STYLE, dashboardFiles(...STYLES)].join('\n');
   const scripts = SCRIPTS.map((name) => [name, dashboardFiles(name)] as const);
   const prefix = folder.slice(0, -mount.length);
-  const assets = prefix + serveAssets(router, `${mount}/assets`, [['style.css', style], ...scripts, ...fontFiles()]);
+  const assets =
+    prefix +
+    serveAssets(router, `${mount}/assets`, [['style.css', style], ['mark.svg', MARK], ...scripts, ...fontFiles()]);
   const frame: Frame = {
     style: `${assets}/style.css`,
+    icon: `${assets}/mark.svg`,
     scripts: SCRIPTS.map((name) => `${assets}/${name}`),
     font: `${assets}/files/inter-latin-wght-normal.woff2`,
     path: (below) => folder + below,

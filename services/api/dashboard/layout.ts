@@ -2,13 +2,14 @@ import type { Response } from 'express';
 import type { StoredAccount } from '../../../shared/accounts/accounts.ts';
 import { html } from '../../../shared/http/html.ts';
 import type { Html } from '../../../shared/http/html.ts';
-import { brand, document, ICON_ELEMENT } from '../../../shared/http/page.ts';
+import { brand, document } from '../../../shared/http/page.ts';
 import type { ShownPage } from './page.ts';
 import { icon } from './parts.ts';
 import type { IconName } from './parts.ts';
 
 export interface Frame {
   style: string;
+  icon: string;
   scripts: readonly string[];
   /** The font of most texts, which a page needs at once. */
   font: string;
@@ -61,7 +62,7 @@ export function sendShownPage(response: Response, frame: Frame, page: ShownPage,
     "script-src 'self'",
     "connect-src 'self'",
     "font-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self'",
     "base-uri 'none'",
     ["form-action 'self'", ...frame.formTargets].join(' '),
     "frame-ancestors 'none'",
@@ -72,7 +73,7 @@ export function sendShownPage(response: Response, frame: Frame, page: ShownPage,
     'Cache-Control': 'no-store',
     'X-Robots-Tag': 'noindex',
   });
-  const head = html`${ICON_ELEMENT}
+  const head = html`<link rel="icon" type="image/svg+xml" href="${frame.icon}" />
     <link rel="preload" href="${frame.font}" as="font" type="font/woff2" crossorigin />
     <link rel="stylesheet" href="${frame.style}" />
     ${frame.scripts.map((script) => html`<script type="module" src="${script}"></script>`)}`;
@@ -117,7 +118,7 @@ function navigation({ path, docs }: Frame, { account, csrfField, current }: View
         </ul>
       </nav>
       <div class="person">
-        ${account.email}
+        Signed in as ${account.email}
         <form method="post" action="${path('/sign-out')}">${csrfField}<button class="quiet">Sign out</button></form>
       </div>
     </div>

@@ -8,7 +8,7 @@ import type { Tokens } from 'marked';
 import { html, trustedHtml } from '../../../shared/http/html.ts';
 import type { Html } from '../../../shared/http/html.ts';
 import { FONT_STYLE, fontFiles, serveAssets } from '../http/assets.ts';
-import { brand, document, ICON_ELEMENT, SHARED_STYLE } from '../../../shared/http/page.ts';
+import { brand, document, SHARED_STYLE } from '../../../shared/http/page.ts';
 import { weakEtag } from '../http/etag.ts';
 import { methodNotAllowed } from '../http/route.ts';
 import type { OpenApiDocument } from '../openapi/openapi-shape.ts';
@@ -30,8 +30,8 @@ const FIRST_START = 'http://localhost:8080';
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "style-src 'self'",
+  "img-src 'self'",
   "font-src 'self'",
-  "img-src 'self' data:",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -49,7 +49,7 @@ export function createDocsRouter(deps: DocsDeps): Router {
   const router = Router({ strict: true });
   const assets = serveAssets(router, `${MOUNT}/assets`, [['style.css', STYLE], ...fontFiles()]);
   let made: Documentation | undefined;
-  const documentation = () => (made ??= new Documentation(deps, `${assets}/style.css`));
+  const documentation = () => (made ??= new Documentation(deps, assets));
   router.get(`${MOUNT}/`, (_request, response) => {
     response.redirect(301, '../docs');
   });
@@ -92,7 +92,7 @@ function once(type: string, make: () => string): () => DocsResponse {
 /** All pages, collected when the first is asked for. */
 class Documentation {
   readonly #deps: DocsDeps;
-  readonly #style: string;
+  readonly #assets: string;
   readonly #url: string;
   /** The path of the API's address, which a proxy may prefix. */
   readonly #prefix: string;
@@ -101,9 +101,9 @@ class Documentation {
   /** By path. All responses share the bytes: a client that does not read its response costs no copy. */
   readonly #responses: ReadonlyMap<string, () => DocsResponse>;
 
-  constructor(deps: DocsDeps, style: string) {
+  constructor(deps: DocsDeps, assets: string) {
     this.#deps = deps;
-    this.#style = style;
+    this.#assets = assets;
     this.#url = deps.baseUrl + MOUNT;
     this.#prefix = new URL(deps.baseUrl).pathname.replace(/\/$/, '');
     const pages = [...filePages().map((page) => withAddresses(page, deps)), ...apiReference(deps.describe())];
@@ -147,8 +147,7 @@ class Documentation {
     const body = trustedHtml(
       new Marked().parse(page.markdown, { async: false, renderer }).replace(/^<h1[^>]*>.*?<\/h1>\n/, ''),
     );
-    const head = html`${ICON_ELEMENT}
-      <link rel="stylesheet" href="${this.#prefix + this.#style}" />
+    const head = html`<link rel="stylesheet" href="${this.#prefix + this.#assets}/style.css" />
       <link rel="alternate" type="text/markdown" href="${this.#pathOf(page)}.md" />`;
     const heading = /^# (.+)$/m.exec(page.markdown)?.[1] ?? page.title;
     const content = this.#columns(page, body);

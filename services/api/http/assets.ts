@@ -9,6 +9,7 @@ const YEAR_SECONDS = 31_536_000;
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
   woff2: 'font/woff2',
 };
 

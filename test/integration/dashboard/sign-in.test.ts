@@ -164,7 +164,7 @@ describe('signing in', () => {
     expect(page.html).toContain('to sign in to the dashboard');
     const signedIn = await browser.submit('sign-in/link');
     expect([signedIn.status, signedIn.url.pathname]).toEqual([200, '/dashboard']);
-    expect(signedIn.html).toContain(email);
+    expect(signedIn.html).toContain(`Signed in as ${email}`);
     const again = browse();
     await again.open(url);
     expect((await again.submit('sign-in/link')).status).toBe(400);
