@@ -17,7 +17,7 @@ function localiseTimes(root) {
   for (const time of root.querySelectorAll('time')) time.title = new Date(time.dateTime).toLocaleString();
 }
 
-export const UNITS = [
+const UNITS = [
   [60, 1, 's'],
   [3_600, 60, 'min'],
   [172_800, 3_600, 'h'],
@@ -35,7 +35,7 @@ function updateAges() {
   }
 }
 
-function enhance(root) {
+export function enhance(root) {
   enableCopying(root);
   localiseTimes(root);
 }
