@@ -36,6 +36,11 @@ export function serveAssets(router: Router, mount: string, assets: Assets): stri
   return folder;
 }
 
+/** Identifies bytes that do not change. Weak, because compressed and plain answers have the same. */
+export function weakEtag(bytes: Buffer): string {
+  return `W/"${createHash('sha256').update(bytes).digest('base64url')}"`;
+}
+
 const DASHBOARD = join(import.meta.dirname, '../dashboard/assets');
 
 /** Files below services/api/dashboard/assets, joined. */

@@ -1,4 +1,4 @@
-import { weakEtag } from '../http/etag.ts';
+import { weakEtag } from '../http/assets.ts';
 import type { PublicRoute, Route } from '../http/route.ts';
 import { buildOpenApiDocument } from './build-openapi.ts';
 

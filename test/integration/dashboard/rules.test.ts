@@ -284,7 +284,7 @@ describe('trying a rule', () => {
     expect((await bench.api.call(bench.owner.apiKey, 'GET', '/v1/monitors')).body.used).toBe(0);
   });
 
-  test('what is not a rule yet says so, and nothing is read for it', async () => {
+  test('an incomplete rule is reported, and the archive is not read', async () => {
     const empty = await typed({ posts: 'on', comments: 'on' });
     expect(empty).toEqual([
       { markup: expect.stringContaining('Type a keyword') as string, problems: {}, isLast: true },
