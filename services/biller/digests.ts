@@ -156,7 +156,7 @@ function digestMail(
 ): Mail {
   const pages = `${dashboardUrl}/dashboard/monitors`;
   const [only] = digests.length === 1 ? digests : [];
-  const settings = only === undefined ? pages : `${pages}/${only.monitorId}/edit`;
+  const settings = only === undefined ? pages : `${pages}/${only.monitorId}/webhook`;
   const total = digests.reduce((sum, { count }) => sum + count, 0);
   const subject = only === undefined ? `${matchesOf(total)} in ${digests.length} monitors` : matchesOf(total);
   const paragraphs = [

@@ -76,17 +76,6 @@ export async function readOwnMatch(
   return { match, ...marked };
 }
 
-/** The marks of these matches. Those without one are absent. */
-export async function readMarks(
-  db: Queryable,
-  monitorId: string,
-  seqs: readonly number[],
-): Promise<Map<number, MatchMark>> {
-  const rows = await readRows<{ seq: number; mark: MatchMark }>(db)`
-    SELECT seq, mark FROM match_marks WHERE monitor_id = ${monitorId} AND seq = ANY (${seqs}::bigint[])`;
-  return new Map(rows.map(({ seq, mark }) => [seq, mark]));
-}
-
 /** All marks of a monitor, by match: at most `MAX_MARKS`. */
 export async function listMarks(
   db: Queryable,
@@ -192,6 +181,8 @@ export interface ShownMatches extends Pick<MatchFilter, 'keyword' | 'subreddit'>
   exceptSeq?: number | undefined;
 }
 
+export type MarkedMatch = StoredMatch & { mark: MatchMark | null };
+
 /**
  * Reads the first `limit` matches of a range that are shown, newest first. Without a mark it reads at most as many
  * matches as the range has seqs, or as are irrelevant and `limit`, when nothing else is asked for.
@@ -202,9 +193,9 @@ export async function readShownMatches(
   range: SeqRange,
   { mark, exceptSeq, keyword, subreddit }: ShownMatches,
   limit: number,
-): Promise<StoredMatch[]> {
+): Promise<MarkedMatch[]> {
   const { rows } = await inIndexOrder(pool, (client) =>
-    client.query<StoredMatch>(mark === undefined ? NOT_IRRELEVANT : MARKED, [
+    client.query<MarkedMatch>(mark === undefined ? NOT_IRRELEVANT : MARKED, [
       monitorId,
       range.first,
       range.end,
@@ -217,17 +208,18 @@ export async function readShownMatches(
   return rows;
 }
 
-const MATCHES = STORED_MATCHES.text;
+const MATCHES = STORED_MATCHES.text.replace('SELECT', 'SELECT k.mark,');
+const MARKS = 'match_marks k ON k.monitor_id = m.monitor_id AND k.seq = m.seq';
 const PASSES = '($4::text IS NULL OR $4 = ANY (m.matched_terms)) AND ($5::text IS NULL OR lower(i.subreddit) = $5)';
 const NOT_IRRELEVANT = `
   ${MATCHES}
+  LEFT JOIN ${MARKS}
   WHERE m.monitor_id = $1 AND m.seq >= $2 AND m.seq < $3 AND ${PASSES}
-    AND (m.seq = $7::bigint OR NOT EXISTS (
-      SELECT FROM match_marks k WHERE k.monitor_id = m.monitor_id AND k.seq = m.seq AND k.mark = 'irrelevant'))
+    AND (m.seq = $7::bigint OR k.mark IS DISTINCT FROM 'irrelevant')
   ORDER BY m.seq DESC LIMIT $6`;
 // In the order of the marks, which are few.
 const MARKED = `
   ${MATCHES}
-  JOIN match_marks k ON k.monitor_id = m.monitor_id AND k.seq = m.seq
+  JOIN ${MARKS}
   WHERE k.monitor_id = $1 AND k.seq >= $2 AND k.seq < $3 AND k.mark = $7::text AND ${PASSES}
   ORDER BY k.seq DESC LIMIT $6`;

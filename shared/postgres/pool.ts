@@ -171,13 +171,29 @@ export function eachInTransaction(pool: Pool): Queryable {
  * Runs statements that read the first rows of an index and stop at a limit. Where the planner expects fewer rows than
  * the limit, which may be far too few, it would read and sort all rows. Here it may only read in the order of an index.
  */
-export function inIndexOrder<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  return inTransaction(pool, async (client) => {
+export async function inIndexOrder<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let result: T;
+  try {
+    // One round trip.
     await client.query(
-      'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off',
+      'BEGIN READ ONLY; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off',
     );
-    return work(client);
-  });
+    result = await work(client);
+  } catch (error) {
+    client.release(await rollBack(client, error));
+    throw error;
+  }
+  // Nothing was written, so nobody waits for the end of the transaction.
+  client.query('COMMIT').then(
+    () => {
+      client.release();
+    },
+    () => {
+      client.release(true);
+    },
+  );
+  return result;
 }
 
 /**

@@ -3,6 +3,7 @@ import { Router, urlencoded } from 'express';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import type { Stripe } from 'stripe';
 import type { ServiceStatus } from '../../../schemas/api/status.ts';
+import { findAccount } from '../../../shared/accounts/accounts.ts';
 import type { PaymentSettings } from '../../../shared/billing/stripe.ts';
 import { isForThisServer } from '../../../shared/http/limited-server.ts';
 import { html } from '../../../shared/http/html.ts';
@@ -22,6 +23,7 @@ import { billingPages, checkoutOrigin } from './billing-pages.ts';
 import { keysPages } from './keys-pages.ts';
 import { sendShownPage } from './layout.ts';
 import type { Frame, Viewer } from './layout.ts';
+import { deliveriesPages } from './monitors/deliveries-page.ts';
 import { editPages } from './monitors/edit-pages.ts';
 import { exportPages } from './monitors/export-page.ts';
 import { explanationPages } from './monitors/matches.ts';
@@ -66,6 +68,7 @@ export function allPages(deps: DashboardDeps): PageRoute[] {
     ...monitorPages(deps),
     ...explanationPages,
     ...webhookPages,
+    ...deliveriesPages,
     ...insightsPages(deps.pool),
     ...exportPages(deps.pool),
     ...keysPages(deps),
@@ -181,7 +184,13 @@ async function handlePage(pages: PagesDeps, route: PageRoute, request: Request, 
     await readForm(request, response);
     requireCsrfToken(request, { cookie: token, publicHost: address.publicHost });
   }
-  await sendResponse(pages, response, await route.handle(pageRequestOf(pages, signedIn, request, response)));
+  const page = await route.handle(pageRequestOf(pages, signedIn, request, response));
+  // The form may have cost credits, which the header shows.
+  if (route.method === 'post' && 'content' in page && !page.signedOut) {
+    const viewer = response.locals.viewer as Viewer;
+    viewer.account = (await findAccount(deps.pool, account.id)) ?? account;
+  }
+  await sendResponse(pages, response, page);
 }
 
 /** Only for signed-in people: strangers could make the process hold as many large forms as it has connections. */

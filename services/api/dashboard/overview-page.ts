@@ -123,7 +123,7 @@ function firstSteps({ path }: PageRequest, { monitors }: AccountState): HtmlValu
     ],
     [
       isConnected,
-      page === undefined ? 'Get them delivered' : html`<a href="${page}/edit">Get them delivered</a>`,
+      page === undefined ? 'Get them delivered' : html`<a href="${page}/webhook">Get them delivered</a>`,
       'By webhook, Slack, Discord or mail.',
     ],
   ];

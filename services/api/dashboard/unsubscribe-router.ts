@@ -35,7 +35,7 @@ export function createUnsubscribeRouter({ deps: { pool, secretBox }, address }: 
       pageOf(
         TITLE,
         html`<p role="status">No more mails about matches of this monitor will be sent.</p>
-          <p><a href="${address.url}/monitors/${monitorId}/edit">Change what the monitor sends</a></p>`,
+          <p><a href="${address.url}/monitors/${monitorId}/webhook">Change what the monitor sends</a></p>`,
       ),
     );
   });

@@ -111,6 +111,32 @@ describe('the webhook', () => {
     ]);
   });
 
+  test('is added where deliveries would be shown, and a change of it leaves the rule', async () => {
+    const id = await bench.monitor({ keywords: ['rust'], digest: 'daily' });
+    const before = await bench.read(id);
+    expect((await bench.person.get(`/monitors/${id}/deliveries`)).html).toContain(
+      `action="/dashboard/monitors/${id}/webhook"`,
+    );
+    const save = (fields: Record<string, string>) => bench.person.post(`/monitors/${id}/webhook`, fields);
+    const refused = await save({ webhook_url: 'ftp://x', notify: 'on' });
+    expect([refused.status, refused.html]).toEqual([400, expect.stringMatching(/id="webhook_url-problem"/) as string]);
+    expect(refused.html).toContain('value="ftp://x"');
+    expect(await bench.read(id)).toEqual(before);
+    const saved = await save({ webhook_url: bench.receiver.url, spike_webhook: 'on', notify: 'on' });
+    expect(saved.location).toBe(`/dashboard/monitors/${id}/webhook?done=delivery`);
+    const { digest: _digest, ...kept } = before;
+    expect(await bench.read(id)).toMatchObject({
+      ...kept,
+      updated_at: expect.any(String) as string,
+      webhook_url: bench.receiver.url,
+      webhook_kind: 'generic',
+      spike_webhook: true,
+      notify: 'email',
+    });
+    await save({ webhook_url: '' });
+    expect(await bench.read(id)).toMatchObject({ webhook_url: null, webhook_kind: null });
+  });
+
   test('gets a new secret, which is shown once and signs', async () => {
     const id = await bench.monitor({ webhook_url: bench.receiver.url });
     const rotated = await bench.person.post(`/monitors/${id}/rotate-secret`);

@@ -95,9 +95,9 @@ test('mails are suggested for the first monitor of an account that mail can be s
   expect(await isTicked('/monitors/new')).toBe(false);
   await email(bench.owner.email);
   const id = idIn(await bench.person.post('/monitors/new', { ...FORM, notify: 'on' }));
-  expect([await isTicked(`/monitors/${id}/edit`), await isTicked('/monitors/new')]).toEqual([true, false]);
-  await bench.person.post(`/monitors/${id}/edit`, FORM);
-  expect([await isTicked(`/monitors/${id}/edit`), await bench.read(id)]).toEqual([
+  expect([await isTicked(`/monitors/${id}/webhook`), await isTicked('/monitors/new')]).toEqual([true, false]);
+  await bench.person.post(`/monitors/${id}/webhook`, { webhook_url: '' });
+  expect([await isTicked(`/monitors/${id}/webhook`), await bench.read(id)]).toEqual([
     false,
     expect.not.objectContaining({ notify: 'email' }),
   ]);

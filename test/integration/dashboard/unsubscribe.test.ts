@@ -53,7 +53,7 @@ test('a mail program ends the mails of one monitor with a POST, without a sessio
     expect([status, await notifyOf(id)]).toEqual([200, [undefined, 'unsubscribed']]);
   }
   expect(await notifyOf(other)).toEqual(['email', undefined]);
-  expect((await bench.person.get(`/monitors/${id}/edit`)).html).toContain('the link in one of the mails was used');
+  expect((await bench.person.get(`/monitors/${id}/webhook`)).html).toContain('the link in one of the mails was used');
   await bench.api.call(bench.owner.apiKey, 'PATCH', `/v1/monitors/${id}`, { notify: 'email' });
   expect(await notifyOf(id)).toEqual(['email', undefined]);
 });

@@ -1,4 +1,4 @@
-import type { Monitor, NotifyStopped, ParsedQuery, RuleWarning } from '../../../../schemas/api/monitors.ts';
+import type { Monitor, ParsedQuery, RuleWarning } from '../../../../schemas/api/monitors.ts';
 import { parseEmailAddress } from '../../../../shared/accounts/rules/mailbox.ts';
 import { MONITOR_PERIOD_CREDITS } from '../../../../shared/billing/rules/plans.ts';
 import { html } from '../../../../shared/http/html.ts';
@@ -10,10 +10,11 @@ import type { FieldProblems, PageResponse, PageRoute, ShownPage, PageRequest } f
 import { notice, number } from '../parts.ts';
 import { EXAMPLE_RULES } from './example-rules.ts';
 import {
-  changeBody,
   createBody,
+  deliveryOfValues,
   EMPTY_VALUES,
   monitorProblems,
+  ruleOfValues,
   valuesOfForm,
   valuesOfMonitor,
   valuesOfRule,
@@ -104,15 +105,23 @@ interface CreatedBody {
 
 function createdPage({ path }: PageRequest, { monitor, webhook_secret: secret, warnings }: CreatedBody): ShownPage {
   const { id, name, webhook_url: url, webhook_kind: kind } = monitor;
+  const page = path(`/monitors/${id}`);
   return {
     title: 'The monitor is running',
     content: html`${notice('good', `“${name}” checks every new post and comment from now on.`)}
-      ${warningsNotice(warnings)} ${(url === null || kind === 'generic') && secretShownOnce(secret)}
-      ${inWords(ruleInWords(ruleOfMonitor(monitor)))}
       <p class="actions">
-        <a class="button" href="${path(`/monitors/${id}`)}">View its matches</a>
-        ${url !== null && html`<a class="button quiet" href="${path(`/monitors/${id}/webhook`)}">Test its webhook</a>`}
-      </p>`,
+        <a class="button" href="${page}">View its matches</a>
+        <a class="button quiet" href="${page}/webhook">${url === null ? 'Add a webhook' : 'Test its webhook'}</a>
+      </p>
+      ${warningsNotice(warnings)} ${url !== null && kind === 'generic' && secretShownOnce(secret)}
+      ${inWords(ruleInWords(ruleOfMonitor(monitor)))}
+      ${
+        url === null &&
+        html`<details>
+          <summary>The secret of its future webhook</summary>
+          ${secretShownOnce(secret)}
+        </details>`
+      }`,
   };
 }
 
@@ -122,7 +131,10 @@ async function change(request: PageRequest): Promise<PageResponse> {
   if (filled !== undefined) return editPage(request, monitor, filled);
   const values = valuesOfForm(request.form);
   try {
-    const { body } = await request.call('patch', '/v1/monitors/:id', { body: changeBody(values) });
+    // A form that was opened before an update of the service also says where matches go.
+    const delivery = request.form.has('webhook_url') && deliveryOfValues(values);
+    const wanted = { name: values.name, ...ruleOfValues(values), ...delivery };
+    const { body } = await request.call('patch', '/v1/monitors/:id', { body: wanted });
     const { monitor: changed, warnings } = body as Omit<CreatedBody, 'webhook_secret'>;
     if (warnings === undefined) return { redirect: `/monitors/${monitor.id}?done=changed` };
     return editPage(
@@ -136,19 +148,13 @@ async function change(request: PageRequest): Promise<PageResponse> {
   }
 }
 
-const MAILS_STOPPED: Readonly<Record<NotifyStopped, string>> = {
-  bounced: 'Matches are no longer mailed: the mail server refused the address of your account.',
-  unsubscribed: 'Matches are no longer mailed: the link in one of the mails was used.',
-};
-
 function editPage(request: PageRequest, monitor: Monitor, filled: Filled, warnings?: RuleWarning[]): ShownPage {
-  const { id, name, notify_stopped: stopped } = monitor;
+  const { id, name } = monitor;
   return monitorPage(request, '/edit', {
     monitor,
     title: `Change “${name}”`,
     problems: filled.problems ?? NO_PROBLEMS,
     content: html`${warnings && notice('good', 'The change was saved.')} ${warningsNotice(warnings)}
-    ${stopped !== undefined && notice('bad', MAILS_STOPPED[stopped])}
     ${monitorForm(request, {
       values: EMPTY_VALUES,
       problems: NO_PROBLEMS,

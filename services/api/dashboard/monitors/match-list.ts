@@ -7,15 +7,13 @@ import {
   markMatch,
   moveReadPosition,
   readMarkCounts,
-  readMarks,
   readOwnMatch,
   readShownMatches,
   unmarkMatch,
 } from '../../../../shared/matches/match-marks.ts';
-import type { MarkCounts, MatchMark } from '../../../../shared/matches/match-marks.ts';
+import type { MarkCounts, MarkedMatch, MatchMark } from '../../../../shared/matches/match-marks.ts';
 import { nearestSeq, readSeqRange } from '../../../../shared/matches/match-pages.ts';
 import { matchResource } from '../../../../shared/matches/rules/match-resource.ts';
-import type { StoredMatch } from '../../../../shared/matches/rules/match-resource.ts';
 import type { Pool } from '../../../../shared/postgres/pool.ts';
 import { matchId, parseMatchId } from '../../../../shared/rules/identifiers.ts';
 import { ApiError, parseRequest } from '../../http/api-error.ts';
@@ -46,7 +44,7 @@ const SHOWN: readonly (readonly [show: Shown | '', name: string, empty: string])
 ];
 
 export interface MatchList {
-  matches: { stored: StoredMatch; mark: MatchMark | null }[];
+  matches: MarkedMatch[];
   /** The next page begins before this match; undefined: there is none. */
   before: number | undefined;
   counts: MarkCounts;
@@ -81,14 +79,9 @@ export async function readMatchList(pool: Pool, request: PageRequest): Promise<M
   // One more than the page holds shows whether there are more.
   const found = await readShownMatches(pool, id, { first: from, end }, shown, PER_PAGE + 1);
   const matches = found.slice(0, PER_PAGE);
-  const marks = await readMarks(
-    pool,
-    id,
-    matches.map(({ seq }) => seq),
-  );
   const rest = from > first ? await nearestSeq(pool, id, { first, end: from }, 'newest') : undefined;
   return {
-    matches: matches.map((match) => ({ stored: match, mark: marks.get(match.seq) ?? null })),
+    matches,
     before: found.length > PER_PAGE ? matches.at(-1)!.seq : rest === undefined ? undefined : rest + 1,
     counts,
   };
@@ -194,7 +187,7 @@ function isLive(request: PageRequest): boolean {
 function entries(request: PageRequest, { matches, before, counts }: MatchList): HtmlValue {
   const { id, path, query } = request;
   const show = shownOf(request);
-  const newest = Math.max(counts.lastSeq, matches[0]?.stored.seq ?? 0);
+  const newest = Math.max(counts.lastSeq, matches[0]?.seq ?? 0);
   const after = newest > 0 && `?after=${matchId(id, newest)}`;
   const live =
     isLive(request) && html`data-stream="${path(`/monitors/${id}/stream`)}${after}" data-limit="${MAX_LIVE}"`;
@@ -203,7 +196,7 @@ function entries(request: PageRequest, { matches, before, counts }: MatchList): 
   const empty =
     isFiltered || query.text('before') !== '' ? 'No matches on this page.' : SHOWN.find(([name]) => name === show)![2];
   return html`<ol class="items matches" aria-label="Matches, newest first" ${live}>
-      ${matches.map(({ stored, mark }) =>
+      ${matches.map(({ mark, ...stored }) =>
         matchEntry(request, matchResource(id, stored), {
           mark,
           isUnread: stored.seq > counts.readSeq,
@@ -228,9 +221,9 @@ function entries(request: PageRequest, { matches, before, counts }: MatchList): 
  * them ahead of time.
  */
 function readForm(request: PageRequest, { matches, before, counts }: MatchList): HtmlValue {
-  const newest = matches[0]?.stored.seq ?? 0;
+  const newest = matches[0]?.seq ?? 0;
   if (!isLive(request) || (newest <= counts.readSeq && counts.unread > 0)) return false;
-  const last = matches.at(-1)?.stored.seq ?? 0;
+  const last = matches.at(-1)?.seq ?? 0;
   const showsAll = newest > counts.readSeq && (before === undefined || last <= counts.readSeq);
   return html`<form
     method="post"

@@ -113,16 +113,16 @@ function nameOf({ keywords, terms }: MonitorFormValues): string {
   return cut(first.find((line) => line !== '') ?? 'New monitor', NAME_LENGTH);
 }
 
-/** The body of PATCH /v1/monitors/{id}. An empty URL removes the webhook; without a kind it is detected again. */
-export function changeBody(values: MonitorFormValues): object {
-  const { name, webhook_url: url, webhook_kind: kind } = values;
-  const webhook = { webhook_url: url, webhook_kind: url === '' || kind === '' ? null : kind };
-  const options = {
+/** Where matches go, for PATCH /v1/monitors/{id}. An empty URL removes the webhook. Without a kind it is detected. */
+export function deliveryOfValues(values: MonitorFormValues): object {
+  const { webhook_url: url, webhook_kind: kind, digest } = values;
+  return {
+    webhook_url: url,
+    webhook_kind: url === '' || kind === '' ? null : kind,
     spike_webhook: values.spike_webhook,
-    digest: values.digest === '' ? null : values.digest,
+    digest: digest === '' ? null : digest,
     notify: values.notify ? 'email' : null,
   };
-  return { name, ...ruleOfValues(values), ...webhook, ...options };
 }
 
 /** One entry a line. A term that was stored with a line break matches the same with a space. */

@@ -1,19 +1,18 @@
 import { MATCHES_PER_CREDIT } from '../../../../shared/backfills/rules/backfill-numbering.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
-import type { FieldProblems, PageRequest } from '../page.ts';
+import type { PageRequest } from '../page.ts';
 import { checkbox, field, fieldset, problemSummary, select, textArea } from '../parts.ts';
+import { deliveryFields, of, problemOf } from './delivery-fields.ts';
+import type { Filling, TextName } from './delivery-fields.ts';
 import { EXAMPLE_RULES } from './example-rules.ts';
 import { BACKFILL_HOURS } from './export-page.ts';
 import { valuesOfRule } from './monitor-form-values.ts';
-import type { MonitorFormValues } from './monitor-form-values.ts';
 import { TRY_PATH } from './try-page.ts';
-import { trialPanel } from './try-panel.ts';
+import { trialLine, trialPanel } from './try-panel.ts';
 import type { Trial } from './try-panel.ts';
 
-export interface MonitorForm {
-  values: MonitorFormValues;
-  problems: FieldProblems;
+export interface MonitorForm extends Filling {
   /** Below /dashboard. */
   action: string;
   submit: string;
@@ -33,7 +32,7 @@ const RULE_FIELDS = Object.keys(valuesOfRule({})).join(' ');
  * that Enter presses; without it, that would be a suggestion.
  */
 export function monitorForm(request: PageRequest, form: MonitorForm): Html {
-  const { problems, submit, cost } = form;
+  const { problems, submit, cost, trial = {} } = form;
   const action = request.path(form.action);
   const result = `${action}#preview`;
   return html`<form
@@ -46,14 +45,19 @@ export function monitorForm(request: PageRequest, form: MonitorForm): Html {
     <button hidden>${submit}</button>
     <div class="inputs">
       ${request.csrfField} ${form.hidden} ${problemSummary(problems)} ${whatToFind(form)} ${moreConditions(form)}
-      ${whereMatchesGo(form)} ${form.isNew === true && earlier(form)}
+      ${form.isNew === true && [group('Where matches go', deliveryFields(form)), earlier(form)]}
     </div>
-    ${trialPanel(request, form.trial ?? {}, result)}
-    <div class="actions">
-      <button>${submit}</button>
-      <button class="quiet" name="do" value="try" formaction="${result}">Preview matches</button>
-      <button class="quiet" name="do" value="say" formaction="${result}">Explain this rule</button>
-      <span class="note">${cost}</span>
+    <div class="side">
+      <div class="top">
+        <div class="actions">
+          <button>${submit}</button>
+          <button class="quiet" name="do" value="try" formaction="${result}">Preview matches</button>
+          <button class="quiet" name="do" value="say" formaction="${result}">Explain this rule</button>
+          <span class="note">${cost}</span>
+        </div>
+        ${trialLine(trial, request.now)}
+      </div>
+      ${trialPanel(request, trial, result)}
     </div>
   </form>`;
 }
@@ -98,24 +102,6 @@ function whatToFind(form: MonitorForm): Html {
   );
 }
 
-function whereMatchesGo(form: MonitorForm): Html {
-  return group(
-    'Where matches go',
-    html`${field({
-      ...of(form, 'webhook_url'),
-      label: 'Webhook URL',
-      // Not of type url: the API says what is wrong with an address.
-      hint: 'Where to send matches; starts with https://. You can leave it empty.',
-    })}
-    ${WEBHOOK_STEPS} ${select({ ...of(form, 'webhook_kind'), label: 'Kind of webhook', options: WEBHOOK_KINDS })}
-    ${select({ ...of(form, 'digest'), label: 'When to send matches', options: DIGESTS })}
-    ${checkbox('spike_webhook', 'Notify the webhook about spikes: hours with unusually many matches', form.values.spike_webhook)}
-    ${problemOf(form, 'spike_webhook')}
-    ${checkbox('notify', 'Mail me: the first match immediately, then at most one mail every five minutes', form.values.notify)}
-    ${problemOf(form, 'notify')}`,
-  );
-}
-
 function earlier(form: MonitorForm): Html {
   return group(
     'Earlier matches',
@@ -135,57 +121,8 @@ function group(title: string, content: HtmlValue): Html {
   </section>`;
 }
 
-const WEBHOOK_STEPS = html`<details>
-    <summary>How to get the URL of a Slack channel</summary>
-    <ol>
-      <li>
-        Open <a href="https://api.slack.com/apps" rel="noopener noreferrer">api.slack.com/apps</a> and choose “Create
-        New App”, “From scratch”. Name it and choose your workspace.
-      </li>
-      <li>Choose “Incoming Webhooks” on the left, and switch “Activate Incoming Webhooks” on.</li>
-      <li>Choose “Add New Webhook to Workspace” at the bottom, then the channel, then “Allow”.</li>
-      <li>Copy the URL, which begins with <code>https://hooks.slack.com/services/</code>, and paste it above.</li>
-    </ol>
-  </details>
-  <details>
-    <summary>How to get the URL of a Discord channel</summary>
-    <ol>
-      <li>Open “Server Settings” of your server, then “Integrations”. You need the permission “Manage Webhooks”.</li>
-      <li>Choose “Webhooks”, then “New Webhook”, and click on the one that appears.</li>
-      <li>Name it and choose its channel.</li>
-      <li>
-        Choose “Copy Webhook URL”. It begins with <code>https://discord.com/api/webhooks/</code>. Paste it above, and
-        save the changes in Discord.
-      </li>
-    </ol>
-  </details>`;
-
-const WEBHOOK_KINDS = [
-  ['', 'Detect it from the URL'],
-  ['generic', 'Generic: signed JSON'],
-  ['slack', 'Slack'],
-  ['discord', 'Discord'],
-] as const;
-const DIGESTS = [
-  ['', 'Immediately, one by one, to the webhook'],
-  ['hourly', 'Together every hour, to the webhook or, without one, by mail'],
-  ['daily', 'Together every midnight (UTC), to the webhook or, without one, by mail'],
-] as const;
-
-type TextName = {
-  [Name in keyof MonitorFormValues]: MonitorFormValues[Name] extends string ? Name : never;
-}[keyof MonitorFormValues];
-
-function of({ values, problems }: MonitorForm, name: TextName) {
-  return { name, value: values[name], problem: problems.get(name) };
-}
-
 function lines(form: MonitorForm, name: TextName, label: string, hint: HtmlValue, rows = 3): Html {
   return textArea({ ...of(form, name), label, rows, hint });
-}
-
-function problemOf({ problems }: MonitorForm, name: string): HtmlValue {
-  return problems.has(name) && html`<p class="problem">${problems.get(name)}</p>`;
 }
 
 const ADVANCED = [

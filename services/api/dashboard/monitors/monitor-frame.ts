@@ -36,7 +36,7 @@ const TABS: readonly (readonly [name: string, pages: readonly Part[]])[] = [
     'Settings',
     [
       ['/settings', 'General'],
-      ['/webhook', 'Webhook'],
+      ['/webhook', 'Delivery'],
       ['/earlier', 'Earlier matches'],
       ['/export', 'Export and feed'],
     ],
@@ -52,7 +52,8 @@ export function isYoung({ created_at: createdAt }: Pick<Monitor, 'created_at'>, 
 
 const DONE: Readonly<Record<string, string>> = {
   changed: 'The change was saved. It applies to new posts and comments.',
-  paused: 'The monitor is paused. Nothing is charged while it is paused.',
+  delivery: 'Saved. New matches go there.',
+  paused: `The monitor is paused and costs nothing. Resuming begins a new day, for ${MONITOR_PERIOD_CREDITS} credits.`,
   resumed: 'The monitor is running.',
   muted: 'Muted: nothing more from there is recorded. Undo it under Rule, Mutes.',
   removed: 'The mute was removed.',

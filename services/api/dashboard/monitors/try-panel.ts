@@ -21,25 +21,21 @@ export interface Trial {
 }
 
 /**
- * The panel beside a form. It stands in the form, because a suggestion is a button that fills a field. Its line is
- * announced when it changes and stays in view on narrow screens; the script replaces it and the two other parts, by
- * their ids.
+ * The panel beside a form. It stands in the form, because a suggestion is a button that fills a field. The script
+ * replaces its line and its two other parts, by their ids.
  *
  * @param again where its buttons submit to
  */
 export function trialPanel(request: PageRequest, trial: Trial, again: string): Html {
-  return html`<div class="side">
-    ${lineOf(trial, request.now)}
-    <section id="preview" tabindex="-1" aria-labelledby="preview-title">
-      <h2 id="preview-title">What it would find</h2>
-      ${ruleOf(trial)} ${foundOf(trial, request.now, again)}
-    </section>
-  </div>`;
+  return html`<section id="preview" tabindex="-1" aria-labelledby="preview-title">
+    <h2 id="preview-title">What it would find</h2>
+    ${ruleOf(trial)} ${foundOf(trial, request.now, again)}
+  </section>`;
 }
 
 /** The parts of the panel that a new state changes. Earlier counts stay while the archive is read. */
 export function trialParts({ now }: PageRequest, trial: Trial): Html {
-  return html`${lineOf(trial, now)} ${ruleOf(trial)} ${trial.progress === undefined && foundOf(trial, now)}`;
+  return html`${trialLine(trial, now)} ${ruleOf(trial)} ${trial.progress === undefined && foundOf(trial, now)}`;
 }
 
 /** The names of fields in sentences. */
@@ -60,7 +56,8 @@ export const LABELS: Readonly<Record<string, string>> = {
   thread_once: 'At most one match per thread',
 };
 
-const lineOf = (trial: Trial, now: number): Html =>
+/** Announced when it changes; it stays in view. */
+export const trialLine = (trial: Trial, now: number): Html =>
   html`<div class="try-line" id="try-line" role="status">
     ${stateOf(trial, now)} ${trial.progress === undefined && hasMore(trial) && MORE}
   </div>`;
@@ -75,7 +72,7 @@ function stateOf({ words, problems, progress, refusal, preview }: Trial, now: nu
   if (refusal !== undefined) return html`<span class="bad">${refusal.message}</span>`;
   if (progress !== undefined) return progressOf(progress, now);
   if (words !== undefined) return '“Preview matches” counts what it would have found.';
-  return 'Type a keyword to see what the rule would have found in the last days.';
+  return html`<span class="idle">Type a keyword to see what the rule would have found in the last days.</span>`;
 }
 
 const DAY_MS = 86_400_000;
