@@ -87,7 +87,7 @@ function accountFigures({ path }: PageRequest, { balance, owed, pack }: StoredAc
   return figures([
     ['Credits', number(balance), owed > 0 && `${number(owed)} owed; deducted from your next purchase`],
     [`Used in the last ${USED_DAYS} days`, number(used), html`<a href="${path('/usage')}">By day, route and key</a>`],
-    ['Largest pack', pack === 0 ? 'none' : `$${pack}`, limitsOf(pack).join(', ')],
+    ['Limits', pack === 0 ? 'without a pack' : `of the $${pack} pack`, limitsOf(pack).join(', ')],
   ]);
 }
 

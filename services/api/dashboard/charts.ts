@@ -294,10 +294,12 @@ function valuesText({ kind, unit, series, marks }: TimeChart, index: number, mar
     return value === null ? [] : [{ name, value }];
   });
   if (measured.length === 0) return 'no data';
-  if (kind === 'lines') return measured.map(({ name, value }) => `${name} ${number(value)} ${unit}`).join(', ');
+  const named = ({ name, value }: (typeof measured)[number]) => `${name} ${number(value)} ${unit}`;
+  if (kind === 'lines') return measured.map(named).join(', ');
   const some = measured.filter(({ value }, order) => value > 0 || (order === 0 && series.length === 2));
   const mark = marks !== undefined && marked.has(index) ? ` – ${marks.name.toLowerCase()}` : '';
-  const values = some.map(({ name, value }) => counted(value, name)).join(', ');
+  // "20 Monitors" would count monitors.
+  const values = some.map((each) => (unit === 'credits' ? named(each) : counted(each.value, each.name))).join(', ');
   return `${values === '' ? `0 ${unit}` : values}${mark}`;
 }
 
@@ -328,6 +330,7 @@ function valueTable(chart: TimeChart, marked: ReadonlySet<number>): Html {
     caption,
     columns.filter((column) => column !== false),
     rows,
+    false,
   );
 }
 

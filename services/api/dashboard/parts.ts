@@ -109,16 +109,27 @@ export const list = (items: readonly HtmlValue[]): Html =>
 /** Amounts are aligned to the right. */
 const AMOUNT = /^[<+-]?\$?[\d,.]+%?$/;
 
-/** Scrolls on narrow screens. The first cell of a row is its heading. */
-export function table(caption: string, columns: readonly string[], rows: readonly (readonly HtmlValue[])[]): Html {
+/**
+ * The first cell of a row is its heading.
+ *
+ * @param isWide makes each row a card on narrow screens; other tables scroll there
+ */
+export function table(
+  caption: string,
+  columns: readonly string[],
+  rows: readonly (readonly HtmlValue[])[],
+  isWide = columns.length > 3,
+): Html {
   const cells = rows.map((row) => row.map((cell) => (typeof cell === 'number' ? number(cell) : cell)));
   const classOf = (cell: HtmlValue) => typeof cell === 'string' && AMOUNT.test(cell) && html`class="number"`;
   const rowOf = ([first, ...others]: readonly HtmlValue[]) =>
     html`<tr>
       <th scope="row">${first}</th>
-      ${others.map((cell) => html`<td ${classOf(cell)}>${cell}</td>`)}
+      ${others.map(
+        (cell, n) => html`<td ${classOf(cell)} ${isWide && html`data-label="${columns[n + 1]}"`}>${cell}</td>`,
+      )}
     </tr>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+  return html`<div class="scroll ${isWide && 'wide'}" tabindex="0" role="region" aria-label="${caption}">
     <table>
       <caption class="hidden">
         ${caption}

@@ -108,10 +108,11 @@ interface Totals {
   bought: readonly Receipt[];
 }
 
-function usageFigures({ account, path }: PageRequest, { period, usage, before, bought }: Totals): Html {
+function usageFigures({ account, path, now }: PageRequest, { period, usage, before, bought }: Totals): Html {
   const { days } = period;
   const { charges, credits } = usage.total;
-  const average = credits / days;
+  // Of the days since a young account was opened.
+  const average = credits / Math.min(days, Math.max(1, Math.ceil((now - account.createdAt.getTime()) / DAY_MS)));
   const lasts = average > 0 && Math.floor(account.balance / average);
   const credited = bought.reduce((sum, receipt) => sum + receipt.credits, 0);
   return figures([

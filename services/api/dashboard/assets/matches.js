@@ -14,8 +14,15 @@ async function send(form, more = {}) {
   return answer.text();
 }
 
+const SAID_MS = 5_000;
+let saying;
+
+/** For all to see, and read aloud. */
 function say(sentence) {
-  document.getElementById('said-of-match').textContent = sentence;
+  const said = document.getElementById('said-of-match');
+  said.textContent = sentence;
+  clearTimeout(saying);
+  saying = setTimeout(() => said.replaceChildren(), SAID_MS);
 }
 
 /** Adds to the number on a filter. A number that stands for more stays. */

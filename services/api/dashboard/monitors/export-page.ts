@@ -17,6 +17,7 @@ import {
   field,
   number,
   otherProblems,
+  pills,
   postButton,
   select,
   table,
@@ -26,6 +27,7 @@ import {
 import { monitorPage, readMonitor } from './monitor-frame.ts';
 
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const FEED = '/monitors/:id/feed';
 
 /** Earlier matches, exports and the feed of a monitor. */
@@ -39,7 +41,7 @@ export function exportPages(pool: Queryable): PageRoute[] {
     }),
     get('/monitors/:id/export', (request) => showExport(pool, request)),
     get('/monitors/:id/export/:format', async (request) => {
-      const query = { format: request.params.format ?? '' };
+      const query = { format: request.params.format ?? '', ...request.query.given(['from']) };
       const { body, headers = {} } = await request.call('get', '/v1/monitors/:id/matches/export', { query });
       if (!(body instanceof StreamedBody)) throw new Error('an export is a stream');
       return { headers, body };
@@ -158,18 +160,32 @@ const FORMATS: Readonly<Record<ExportFormat, string>> = {
   parquet: 'Parquet, for analysis',
 };
 
+const PERIODS: readonly (readonly [name: string, words: string, from: (now: number) => number | undefined])[] = [
+  ['', 'Last 30 days', () => undefined],
+  ['week', 'Last 7 days', (now) => now - 7 * DAY_MS],
+  ['day', 'Last 24 hours', (now) => now - DAY_MS],
+  ['today', 'Today (UTC)', (now) => Math.floor(now / DAY_MS) * DAY_MS],
+];
+
 async function showExport(pool: Queryable, request: PageRequest, first: HtmlValue = ''): Promise<ShownPage> {
   const monitor = await readMonitor(request);
-  const file = (format: ExportFormat) => request.path(`/monitors/${request.id}/export/${format}`);
+  const page = request.path(`/monitors/${request.id}/export`);
+  const period = PERIODS.find(([name]) => name === request.query.text('period')) ?? PERIODS[0]!;
+  const from = period[2](request.now);
+  const since = from === undefined ? '' : `?from=${new Date(from).toISOString()}`;
+  const links = PERIODS.map(
+    ([name, words]) => [`${page}${name === '' ? '' : `?period=${name}`}`, words, name === period[0]] as const,
+  );
   return monitorPage(request, '/export', {
     monitor,
     title: `Export and feed of “${monitor.name}”`,
     content: html`${first}
       <h2>Download</h2>
-      <p>All matches of the last 30 days in one file, oldest first. Free, up to ten times in 24 hours.</p>
+      <p>The matches in one file, oldest first. Free, up to ten times in 24 hours.</p>
+      ${pills('Recorded in', links)}
       <div class="actions">
         ${EXPORT_FORMATS.map(
-          (format) => html`<a class="button quiet" href="${file(format)}" download>${FORMATS[format]}</a>`,
+          (format) => html`<a class="button quiet" href="${page}/${format}${since}" download>${FORMATS[format]}</a>`,
         )}
       </div>
       <h2>Feed</h2>

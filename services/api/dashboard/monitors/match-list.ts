@@ -212,7 +212,7 @@ function entries(request: PageRequest, { matches, before, counts }: MatchList): 
         <a class="button quiet" href="${withQuery(request, { before: matchId(id, before) })}">Older matches</a>
       </p>`
     }
-    <p class="hidden" role="status" id="said-of-match"></p>`;
+    <p class="said" role="status" id="said-of-match"></p>`;
 }
 
 /**
