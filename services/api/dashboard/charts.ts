@@ -310,7 +310,8 @@ function summary({ kind, series }: TimeChart, texts: readonly string[]): string 
     return texts[last]!;
   }
   const sumOf = (values: Series['values']) => values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
-  return series.map(({ name, values }) => counted(sumOf(values), name)).join(', ');
+  const isPart = series.some(({ values }) => values.includes(null));
+  return `${isPart ? 'at least ' : ''}${series.map(({ name, values }) => counted(sumOf(values), name)).join(', ')}`;
 }
 
 function valueTable(chart: TimeChart, marked: ReadonlySet<number>): Html {

@@ -48,9 +48,9 @@ const DAY = 24 * HOUR;
 export const number = (value: number): string => value.toLocaleString('en');
 
 /** A time as UTC text; the script adds the reader's own time to it as a tooltip. */
-export function time(at: Date | string): Html {
+export function time(at: Date | string, to: 'minute' | 'second' = 'minute'): Html {
   const iso = new Date(at).toISOString();
-  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')} UTC</time>`;
+  return html`<time datetime="${iso}">${iso.slice(0, to === 'minute' ? 16 : 19).replace('T', ' ')} UTC</time>`;
 }
 
 /** How long ago something was, in the largest unit that fits: "45 s", "3 min", "5 h", "12 days". */
@@ -109,6 +109,12 @@ export const list = (items: readonly HtmlValue[]): Html =>
 /** Amounts are aligned to the right. */
 const AMOUNT = /^[<+-]?\$?[\d,.]+%?$/;
 
+/** What a card calls the cell. What is empty or a button needs no name. */
+function labelOf(cell: HtmlValue, column = ''): HtmlValue {
+  const isNamed = column !== 'Actions' && cell !== false && String(cell ?? '').trim() !== '';
+  return isNamed && html`data-label="${column}:"`;
+}
+
 /**
  * The first cell of a row is its heading.
  *
@@ -125,9 +131,7 @@ export function table(
   const rowOf = ([first, ...others]: readonly HtmlValue[]) =>
     html`<tr>
       <th scope="row">${first}</th>
-      ${others.map(
-        (cell, n) => html`<td ${classOf(cell)} ${isWide && html`data-label="${columns[n + 1]}"`}>${cell}</td>`,
-      )}
+      ${others.map((cell, n) => html`<td ${classOf(cell)} ${isWide && labelOf(cell, columns[n + 1])}>${cell}</td>`)}
     </tr>`;
   return html`<div class="scroll ${isWide && 'wide'}" tabindex="0" role="region" aria-label="${caption}">
     <table>

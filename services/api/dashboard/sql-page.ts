@@ -37,10 +37,11 @@ ORDER BY attempts DESC`,
 ];
 
 const INTRODUCTION = html`<p>
-    Run one SELECT over your rows of the last 30 days, in the
-    <a href="https://duckdb.org/docs/stable/sql/introduction" rel="noopener noreferrer">DuckDB dialect</a>. It costs 1
-    credit per million rows that you have, rounded up. Failed statements are free.
-  </p>
+  Run one SELECT over your rows of the last 30 days, in the
+  <a href="https://duckdb.org/docs/stable/sql/introduction" rel="noopener noreferrer">DuckDB dialect</a>. It costs 1
+  credit per million rows that you have, rounded up. Failed statements are free.
+</p>`;
+const TABLES = html`<h2>Tables</h2>
   <dl>
     ${SQL_TABLES.map(
       ({ name, columns }) =>
@@ -81,7 +82,7 @@ function page(request: PageRequest, query: string, answer: HtmlValue = false, pr
         Examples:
         ${EXAMPLES.map(([name, text]) => html`<a href="${request.path(`/sql?query=${encodeURIComponent(text)}`)}">${name}</a>`)}
       </p>
-      ${answer}`,
+      ${answer} ${TABLES}`,
   };
 }
 
@@ -115,7 +116,7 @@ function result(body: Buffer): Html {
           ${shown.map(
             (row) =>
               html`<tr>
-                ${row.map((value) => html`<td>${cell(value)}</td>`)}
+                ${row.map((value) => html`<td ${typeof value === 'number' && html`class="number"`}>${cell(value)}</td>`)}
               </tr>`,
           )}
         </tbody>

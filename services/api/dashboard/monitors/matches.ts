@@ -225,7 +225,7 @@ async function showMatch(request: PageRequest): Promise<ShownPage> {
     monitor,
     title: 'Why did this match?',
     content: html`<h2>Why did this match?</h2>
-      ${summaryOfMatch(match, explained)} ${explanation(explained)} ${content(match, highlightsOf(match))}`,
+      ${summaryOfMatch(match, explained)} ${content(match, highlightsOf(match))} ${explanation(explained)}`,
   });
 }
 
@@ -339,7 +339,7 @@ type FilterName = ItemExplanation['filters'][number]['filter'];
 
 const FILTERS: Readonly<Record<FilterName, readonly [passed: string, failed: string]>> = {
   kind: ['Its type is watched.', 'Its type is not watched.'],
-  nsfw: ['It is not NSFW, or the rule includes NSFW.', 'It is NSFW, and the rule does not include NSFW.'],
+  nsfw: ['It is not NSFW, or NSFW items are included.', 'It is NSFW, and NSFW items are not included.'],
   subreddit: ['Its community is watched.', 'Its community is not watched.'],
   subreddit_excluded: ['Its community is not excluded.', 'Its community is excluded.'],
   author: ['Its author is watched.', 'Its author is not watched.'],
@@ -356,7 +356,7 @@ function filters({ filters }: ItemExplanation): Html {
 function history({ history }: ItemExplanation): Html {
   return html`<h2>What happened to it</h2>
     <ol>
-      ${history.map(({ at, message }) => html`<li>${at !== null && html`${time(at)}: `}${message}</li>`)}
+      ${history.map(({ at, message }) => html`<li>${at !== null && html`${time(at, 'second')}: `}${message}</li>`)}
     </ol>`;
 }
 

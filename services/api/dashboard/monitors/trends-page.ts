@@ -148,7 +148,7 @@ function deliveriesChart(attempts: readonly HourOfAttempts[]): Html {
     points: attempts.map(({ at }) => at.getTime()),
     series: [
       { name: 'delivered', tone: 1, values: attempts.map(({ delivered }) => delivered) },
-      { name: 'to be retried', tone: 2, values: attempts.map(({ retried }) => retried) },
+      { name: 'failed and retried', tone: 2, values: attempts.map(({ retried }) => retried) },
       { name: 'failed permanently', tone: 4, values: attempts.map(({ failed }) => failed) },
     ],
     kind: 'stacked bars',
