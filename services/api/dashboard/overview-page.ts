@@ -12,7 +12,7 @@ import { lastIntervals, timeChart } from './charts.ts';
 import { deliveryInWords, stateInWords, unreadLink } from './monitors/monitor-frame.ts';
 import { attempt, get, post } from './page.ts';
 import type { PageRequest, PageResponse, PageRoute, ShownPage } from './page.ts';
-import { ago, doneNotice, figures, heading, icon, list, number, postButton, table } from './parts.ts';
+import { ago, doneNotice, figures, heading, icon, number, postButton, table } from './parts.ts';
 
 const CHART_DAYS = 14;
 /** A measurement that takes longer, as when an engine hangs, is left out. */
@@ -220,11 +220,9 @@ async function showStatus({ status }: DashboardDeps): Promise<ShownPage> {
   return {
     title: 'Status',
     content: html`<div id="status" data-live>
-      <p><span class="state ${kind}">${words}</span></p>
-      ${list(
-        Object.values(service.parts).map(
-          ({ status: state, message }) => html`<span class="state ${PART_STATES[state]}">${message}</span>`,
-        ),
+      <h2 class="${kind}">${words}</h2>
+      ${Object.values(service.parts).map(
+        ({ status: state, message }) => html`<p><span class="state ${PART_STATES[state]}">${message}</span></p>`,
       )}
     </div>`,
   };

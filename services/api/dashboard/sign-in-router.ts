@@ -197,8 +197,14 @@ function nextOf(request: Request): string {
   return pathBelow(new FormFields(request.query).text('next'));
 }
 
+/** Only an installation on a person's own machine is without HTTPS, and it may have no way to send mail. */
+const DEMO = html`<p class="note">
+  On your own machine, a link signs you in as the demo account. This prints it:
+  <code>npm run --silent admin -- account sign-in-link --email demo@localhost</code>
+</p>`;
+
 function showAddressForm(
-  { pages: { frame }, request, response, visitor }: Step,
+  { pages: { frame, address }, request, response, visitor }: Step,
   { email, problem, status }: { email: string; problem?: string; status: number } = { email: '', status: 200 },
 ): void {
   const next = nextOf(request);
@@ -220,7 +226,8 @@ function showAddressForm(
         autofocus: true,
       })}
       <button>Send the code</button>
-    </form>`;
+    </form>
+    ${!address.isHttps && DEMO}`;
   sendShownPage(response, frame, { title: 'Sign in', status, content }, undefined);
 }
 

@@ -154,9 +154,9 @@ function moreConditions(form: MonitorForm): Html {
         TEXTS.map(([value, label]) => checkbox('match_in', label, values.match_in.includes(value), value)),
         problems.get('match_in'),
       )}
-      ${lines(form, 'exclude_subreddits', 'Communities to leave out', 'One a line.', 2)}
-      ${lines(form, 'authors', 'Only by these accounts', 'One a line.', 2)}
-      ${lines(form, 'exclude_authors', 'Not by these accounts', 'One a line.', 2)}
+      ${lines(form, 'exclude_subreddits', 'Communities to leave out', 'One per line.', 2)}
+      ${lines(form, 'authors', 'Only by these accounts', 'One per line.', 2)}
+      ${lines(form, 'exclude_authors', 'Not by these accounts', 'One per line.', 2)}
       ${field({ ...of(form, 'languages'), label: 'Only in these languages', hint: LANGUAGES_HINT })}
       ${checkbox('thread_once', 'At most one match per thread and day; further ones are stored but not sent', values.thread_once)}
       ${problemOf(form, 'thread_once')}
