@@ -66,7 +66,7 @@ const MEANING = {
   digest:
     'Sends matches together instead of one by one, every full hour or every midnight (UTC): as a `monitor.digest` event to the webhook or, without a webhook, by mail to the address of the account. If no mail can be sent to that address, a `webhook_url` is required. A digest has at most 100 matches; without matches, nothing is sent.',
   notify:
-    'email: matches are also mailed to the address of the account, whatever else they are sent to. The first one is mailed at once, then at most one mail in five minutes, with what came meanwhile. Suppressed and backfilled matches are not mailed. Free. Not possible if no mail can be sent to that address.',
+    'email: matches are also mailed to the address of the account, whatever else they are sent to. The first one is mailed at once, then at most one mail in five minutes, with what came meanwhile, and at most five in five minutes of all monitors together; what waits comes in a later one. Suppressed and backfilled matches are not mailed. Free. Not possible if no mail can be sent to that address.',
   notify_stopped:
     'Why `notify` is off: the mail server refused the address (`bounced`), or the link in a mail was used (`unsubscribed`). Absent when it was switched off here, and once it is on again.',
 };

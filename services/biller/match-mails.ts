@@ -4,6 +4,7 @@ import type { StoredMatch } from '../../shared/matches/rules/match-resource.ts';
 import { readDigestMatches } from '../../shared/notices/due-digests.ts';
 import { makeMatchMails, readMailedMonitor, stopMatchMails, unsubscribeUrl } from '../../shared/notices/match-mails.ts';
 import type { MatchMailRange } from '../../shared/notices/match-mails.ts';
+import { inTransaction } from '../../shared/postgres/pool.ts';
 import type { SecretBox } from '../../shared/rules/secret-box.ts';
 import { linesOf, matchesOf, restOf } from './digests.ts';
 import { sendMails } from './mail-outbox.ts';
@@ -20,6 +21,9 @@ const LISTED_MATCHES = 20;
 /** A match is kept for so long; while the mail server is unavailable, none is dropped sooner. */
 const EXPIRY_SECONDS = 30 * 24 * 3_600;
 
+const HOW_OFTEN =
+  'The first match is mailed immediately, then at most one mail comes every five minutes, and at most five of all your monitors together. To stop those of this monitor:';
+
 /**
  * Makes and sends mails about new matches, as `sendMails`. Only the settling of a mail that was sent moves its range
  * on, so a crash in between repeats this mail.
@@ -29,7 +33,7 @@ const EXPIRY_SECONDS = 30 * 24 * 3_600;
 export async function mailNewMatches(deps: MatchMailDeps, signal: AbortSignal): Promise<number> {
   const { pool, dashboardUrl, secretBox } = deps;
   const dashboard = `${dashboardUrl}/dashboard`;
-  const made = await makeMatchMails(pool, MADE_AT_ONCE);
+  const made = await inTransaction(pool, (client) => makeMatchMails(client, MADE_AT_ONCE));
   const leased = await sendMails<MatchMailRange>(
     deps,
     {
@@ -63,7 +67,7 @@ function matchMail(
     matches.flatMap(linesOf),
     [restOf(count - matches.length)],
     [`${dashboard}/monitors/${monitorId}`],
-    wrapLines('The first match is mailed immediately, then at most one mail comes every five minutes. To stop them:'),
+    wrapLines(HOW_OFTEN),
     [stopUrl],
   ];
   return { ...plainMail(to, what, paragraphs), unsubscribeUrl: stopUrl, isOneClick: true };

@@ -1,6 +1,6 @@
 import { inTransaction } from '../postgres/pool.ts';
 import type { Pool, Queryable } from '../postgres/pool.ts';
-import { execute, readRow } from '../postgres/sql.ts';
+import { execute, readOne, readRow } from '../postgres/sql.ts';
 import type { SecretBox } from '../rules/secret-box.ts';
 import type { DigestRange } from './due-digests.ts';
 
@@ -10,23 +10,41 @@ export interface MatchMailRange extends DigestRange {
   count: number;
 }
 
+/** Mails of all monitors of an account together in five minutes. */
+const MAILS_PER_ACCOUNT = 5;
+
 /**
  * Makes mails about what was recorded since the last one, for running monitors that had none in the last five minutes.
- * It takes no monitor's lock: a seq is committed after all smaller ones. Several processes may run it. It reads all
- * monitors that wait for a match, which takes 5 ms for each 1,000, so that recording a match costs nothing more.
+ * Of an account that may have fewer mails than such monitors, the one that waits longest comes first. It takes no
+ * monitor's lock: a seq is committed after all smaller ones. It reads all monitors that wait for a match, which takes
+ * 5 ms for each 1,000, so that recording a match costs nothing more. Run it in a transaction.
  *
  * @returns how many monitors had new matches, of which suppressed and backfilled ones make no mail
  */
 export async function makeMatchMails(db: Queryable, limit: number): Promise<number> {
+  // Two at once would not see what the other one makes for an account.
+  const { isMine } = await readOne<{ isMine: boolean }>(db)`
+    SELECT pg_try_advisory_xact_lock(hashtext('match mails')) AS "isMine"`;
+  if (!isMine) return 0;
   return execute(db, 'match-mails-make')`
-    WITH due AS MATERIALIZED (
-      SELECT n.monitor_id, n.after_seq, c.last_seq
+    WITH recent AS (
+      SELECT account_id, count(*) AS mails FROM match_mails
+      WHERE outcome IS NULL OR next_attempt_at > (SELECT service_now())
+      GROUP BY account_id
+    ), ready AS MATERIALIZED (
+      SELECT n.monitor_id, c.last_seq, coalesce(r.mails, 0)
+        + row_number() OVER (PARTITION BY n.account_id ORDER BY n.next_attempt_at, n.monitor_id) AS place
       FROM match_mails n
       JOIN monitor_counters c ON c.monitor_id = n.monitor_id
       JOIN monitors m ON m.id = n.monitor_id
       JOIN accounts a ON a.id = n.account_id
+      LEFT JOIN recent r ON r.account_id = n.account_id
       WHERE n.outcome IS NOT NULL AND n.next_attempt_at <= (SELECT service_now()) AND c.last_seq > n.after_seq
         AND m.notify = 'email' AND m.status = 'active' AND a.status = 'active'
+    ), due AS MATERIALIZED (
+      SELECT n.monitor_id, n.after_seq, ready.last_seq
+      FROM ready JOIN match_mails n ON n.monitor_id = ready.monitor_id
+      WHERE ready.place <= ${MAILS_PER_ACCOUNT} AND ready.last_seq > n.after_seq
       LIMIT ${limit}
       FOR UPDATE OF n SKIP LOCKED
     ), counted AS (

@@ -5,6 +5,8 @@ import { freezeAccount, unfreezeAccount } from '../../../shared/accounts/close-a
 import { createClickhouse } from '../../../shared/clickhouse/clickhouse-client.ts';
 import { createKafka } from '../../../shared/kafka/kafka-connection.ts';
 import type { Mailer } from '../../../shared/mail/mailer.ts';
+import { makeMatchMails } from '../../../shared/notices/match-mails.ts';
+import { inTransaction } from '../../../shared/postgres/pool.ts';
 import { createMetrics } from '../../../shared/runtime/metrics.ts';
 import { smtpRefusal, startSmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
 import type { SmtpReceiver } from '../../support/fakes/smtp-receiver.ts';
@@ -240,6 +242,26 @@ test('a running biller mails a match within seconds', async () => {
   expect([smtp.mailTo(email), listed(0), unexpected]).toEqual([smtp.received[0], things, []]);
 });
 
+test('an account gets at most five mails in five minutes: who waits longest comes first, and nothing is lost', async () => {
+  const { monitorIds, email } = await noticedAccount(db, { monitors: 7 });
+  await setNotify(monitorIds);
+  const { id: other } = await monitor();
+  const recordEach = async () => (await Promise.all(monitorIds.map((id) => recordMatches(db.pool, id, 1)))).flat();
+  const things = await recordEach();
+  await recordMatches(db.pool, other, 1);
+  expect(await run()).toBe(6);
+  const mailed = () => smtp.received.flatMap((mail, at) => (mail.recipients[0] === email ? listed(at) : []));
+  expect(mailed()).toHaveLength(5);
+  const left = things.filter((thing) => !mailed().includes(thing));
+  things.push(...(await recordEach()));
+  expect(await run('299 seconds')).toBe(0);
+  expect(await run('1 second')).toBe(5);
+  expect(mailed()).toEqual(expect.arrayContaining(left));
+  expect(await run('5 minutes')).toBe(2);
+  expect(await run('1 day')).toBe(0);
+  expect(mailed().sort()).toEqual(things.sort());
+});
+
 test('billers beside each other while matches are recorded mail each match once', async () => {
   const { monitorIds } = await noticedAccount(db, { monitors: 3 });
   await setNotify(monitorIds);
@@ -253,4 +275,17 @@ test('billers beside each other while matches are recorded mail each match once'
   }
   await run('5 minutes');
   expect(smtp.received.flatMap((_, mail) => listed(mail)).sort()).toEqual(recorded.sort());
+});
+
+test('a biller whose commit is slow and another one make five mails of an account together', async () => {
+  const { monitorIds } = await noticedAccount(db, { monitors: 6 });
+  await setNotify(monitorIds);
+  for (const id of monitorIds.slice(3)) await recordMatches(db.pool, id, 1);
+  await inTransaction(db.pool, async (slow) => {
+    expect(await makeMatchMails(slow, 100)).toBe(3);
+    for (const id of monitorIds.slice(0, 3)) await recordMatches(db.pool, id, 1);
+    expect(await run()).toBe(0);
+  });
+  expect(await run()).toBe(5);
+  expect(await run('5 minutes')).toBe(1);
 });
