@@ -10,7 +10,7 @@ import { silentLogger } from '../../support/fixtures/silent-logger.ts';
 let bench: MonitorPagesBench;
 let smtp: SmtpReceiver;
 beforeAll(async () => {
-  bench = await MonitorPagesBench.create();
+  bench = await MonitorPagesBench.create({ http: { trustProxy: 'loopback' } });
   smtp = await startSmtpReceiver();
 });
 afterAll(async () => {
@@ -93,4 +93,16 @@ test('a deleted monitor has nothing left to end', async () => {
   const { id, link } = await mailedMonitor();
   await bench.api.call(bench.owner.apiKey, 'DELETE', `/v1/monitors/${id}`);
   expect((await fetch(link, { method: 'POST' })).status).toBe(200);
+});
+
+test('a network may use links 60 times a minute; those that are none do not count', async () => {
+  const { link } = await mailedMonitor();
+  const post = (address: string, from: string) =>
+    fetch(address, { method: 'POST', headers: { 'X-Forwarded-For': from } });
+  for (let time = 0; time < 5; time++) expect((await post(link.slice(0, -4), '203.0.113.7')).status).toBe(400);
+  for (let time = 0; time < 60; time++) expect((await post(link, `203.0.113.${time}`)).status).toBe(200);
+  const refused = await post(link, '203.0.113.7');
+  expect([refused.status, await refused.text()]).toEqual([429, expect.stringContaining('Too many requests') as string]);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await post(link, '198.51.100.7')).status).toBe(200);
 });
