@@ -2,6 +2,7 @@ import type { Suggestion } from '../../../schemas/api/rules.ts';
 import type { Rule } from '../../matching/rule.ts';
 import { wordsOfText, searchableWords } from '../../matching/searchable-words.ts';
 import { isOneEditAway } from '../../matching/near-miss.ts';
+import { findCommonKeyword } from '../../matching/questionable-terms.ts';
 import { ELIDED_WORDS } from '../../matching/text/tokens.ts';
 
 /** What is compared. All counts are of texts, never of occurrences. */
@@ -46,7 +47,7 @@ export function suggest(compared: ComparedTexts): Suggestion[] {
   const standing = [...matches.counts]
     .filter(([word, count]) => count >= LEAST_WITH_WORD && isProposable(word) && !known.has(word))
     .map(([word, count]) => measured(compared, word, count))
-    .filter(({ lift }) => lift >= STANDS_OUT)
+    .filter(({ value, lift }) => lift >= STANDS_OUT && !isCommon(value))
     .sort((one, other) => other.matches - one.matches || (one.value < other.value ? -1 : 1));
   const shareOf = ({ matches: count }: Measured): number => count / matches.texts;
   const isMinor = (word: Measured): boolean =>
@@ -63,6 +64,17 @@ export function suggest(compared: ComparedTexts): Suggestion[] {
 }
 
 const isProposable = (word: string): boolean => IS_WORD.test(word) && !IS_NUMBER.test(word) && !IS_ELIDED.test(word);
+
+/** English words of no subject, beside those of `findCommonKeyword`. Long texts have more of them than short ones. */
+const OTHER_COMMON_WORDS = new Set(
+  (
+    'although always another around away between both came come during each either else ever every few gave give he ' +
+    'her him his keep let little lot many may maybe might must nor often once ones own place put rather she since such ' +
+    'through took under until used using whether which while whose within without year yet'
+  ).split(' '),
+);
+
+const isCommon = (word: string): boolean => findCommonKeyword(word) !== undefined || OTHER_COMMON_WORDS.has(word);
 
 type Measured = Omit<Suggestion, 'kind' | 'message' | 'lift'> & { lift: number };
 

@@ -48,6 +48,7 @@ describe('suggest', () => {
     ['just five times as frequent', { server: 10 }, { server: 19 }, ['exclude server']],
     ['the words of the rule are left out', { rust: 90, belt: 10 }, { rust: 2 }, []],
     ['numbers and single characters too', { 2024: 10, x: 10, 手: 10 }, {}, []],
+    ['common words of no subject', { by: 10, an: 40, does: 10, place: 10, server: 10 }, { an: 1 }, ['exclude server']],
     ['a word with an elided one, which counts by itself', { "l'ia": 10 }, {}, []],
   ])('%s', (_, matches: Record<string, number>, stream: Record<string, number>, expected) => {
     expect(named(compared(matches, stream))).toEqual(expected);
