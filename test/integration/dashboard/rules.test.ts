@@ -222,6 +222,7 @@ describe('trying a rule', () => {
     await archive.client.insert({ table: 'items', values, format: 'JSONEachRow' });
   });
 
+  const AS_EVENTS = { accept: 'text/event-stream' };
   const ZINC = { name: 'My monitor', keywords: 'zinc', posts: 'on', comments: 'on' };
 
   test('a rule is tried before it is stored; a suggestion fills its field and tries again', async () => {
@@ -242,6 +243,11 @@ describe('trying a rule', () => {
     const page = await bench.person.post(`/monitors/${id}/edit`, { ...ZINC, do: 'try' });
     expect(page.html).toContain('<strong>30 matches</strong>');
     expect(await bench.read(id)).toMatchObject({ keywords: ['brass'] });
+    await bench.person.post(`/monitors/${id}/mutes`, { kind: 'author', value: 'somebody' });
+    const muting = await bench.person.post(`/monitors/${id}/edit`, { ...ZINC, do: 'try' });
+    expect(muting.html).toContain('<strong>30 matches</strong> before its mutes since');
+    const [, path = ''] = /data-try="\/dashboard([^"]+)"/.exec(muting.html) ?? [];
+    expect((await bench.person.post(path, ZINC, AS_EVENTS)).html).toContain('before its mutes since');
     const faulty = await bench.person.post('/monitors/new', { ...ZINC, keywords: 'x', do: 'try' });
     expect(faulty.status).toBe(400);
     expect(faulty.html).toContain('“x” must have');
@@ -254,7 +260,6 @@ describe('trying a rule', () => {
     again?: number;
     isLast: boolean;
   }
-  const AS_EVENTS = { accept: 'text/event-stream' };
   const typed = async (fields: Record<string, string>, person = bench.person): Promise<PanelEvent[]> => {
     const answer = await person.post('/monitors/try', fields, AS_EVENTS);
     expect(answer.status).toBe(200);

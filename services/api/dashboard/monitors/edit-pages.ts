@@ -148,8 +148,9 @@ async function change(request: PageRequest): Promise<PageResponse> {
   }
 }
 
-function editPage(request: PageRequest, monitor: Monitor, filled: Filled, warnings?: RuleWarning[]): ShownPage {
+async function editPage(request: PageRequest, monitor: Monitor, filled: Filled, warnings?: RuleWarning[]) {
   const { id, name } = monitor;
+  const { items: mutes } = (await request.read('/v1/monitors/:id/mutes')) as { items: object[] };
   return monitorPage(request, '/edit', {
     monitor,
     title: `Change “${name}”`,
@@ -159,6 +160,7 @@ function editPage(request: PageRequest, monitor: Monitor, filled: Filled, warnin
       values: EMPTY_VALUES,
       problems: NO_PROBLEMS,
       ...filled,
+      trial: { ...filled.trial, hasMutes: mutes.length > 0 },
       action: `/monitors/${id}/edit`,
       submit: 'Save the changes',
       cost: 'Changes are free. The new rule applies to new posts and comments.',

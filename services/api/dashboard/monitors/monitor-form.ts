@@ -39,7 +39,7 @@ export function monitorForm(request: PageRequest, form: MonitorForm): Html {
     method="post"
     action="${action}"
     class="try-it"
-    data-try="${request.path(TRY_PATH)}"
+    data-try="${request.path(TRY_PATH)}${form.trial?.hasMutes === true && '?mutes'}"
     data-rule="${RULE_FIELDS}"
   >
     <button hidden>${submit}</button>
@@ -55,7 +55,7 @@ export function monitorForm(request: PageRequest, form: MonitorForm): Html {
           <button class="quiet" name="do" value="say" formaction="${result}">Explain this rule</button>
           <span class="note">${cost}</span>
         </div>
-        ${trialLine(trial, request.now)}
+        ${trialLine(trial, request)}
       </div>
       ${trialPanel(request, trial, result)}
     </div>

@@ -44,7 +44,7 @@ function tryEvents(slots: AccountSlots, request: PageRequest): PageResponse {
 async function* events(request: PageRequest, ended: AbortSignal): AsyncGenerator<string> {
   for await (const trial of trials(request, ended)) {
     const { problems = [], refusal, progress } = trial;
-    const markup = String(trialParts(request, trial));
+    const markup = String(trialParts(request, { ...trial, hasMutes: request.query.has('mutes') }));
     const data = {
       markup,
       problems: Object.fromEntries(problems),

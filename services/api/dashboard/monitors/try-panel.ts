@@ -1,7 +1,9 @@
 import type { RuleWarning } from '../../../../schemas/api/monitors.ts';
 import type { PreviewAnswer, PreviewProgress, PreviewSample, Suggestion } from '../../../../schemas/api/rules.ts';
+import { dailyMatchCap, packForSale, PACKS_FOR_SALE } from '../../../../shared/billing/rules/plans.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
+import { lastIntervals, rankChart, timeChart } from '../charts.ts';
 import type { FieldProblems, PageRequest } from '../page.ts';
 import { list, notice, number } from '../parts.ts';
 import { forumLink, markedExcerpt, markedText } from './matches.ts';
@@ -18,6 +20,8 @@ export interface Trial {
   /** Why there are no counts, and the seconds after which the script asks again. */
   refusal?: { message: string; again?: number };
   preview?: PreviewAnswer;
+  /** Whether the monitor has mutes, which no preview applies. */
+  hasMutes?: boolean;
 }
 
 /**
@@ -34,8 +38,8 @@ export function trialPanel(request: PageRequest, trial: Trial, again: string): H
 }
 
 /** The parts of the panel that a new state changes. Earlier counts stay while the archive is read. */
-export function trialParts({ now }: PageRequest, trial: Trial): Html {
-  return html`${trialLine(trial, now)} ${ruleOf(trial)} ${trial.progress === undefined && foundOf(trial, now)}`;
+export function trialParts(request: PageRequest, trial: Trial): Html {
+  return html`${trialLine(trial, request)} ${ruleOf(trial)} ${trial.progress === undefined && foundOf(trial, request.now)}`;
 }
 
 /** The names of fields in sentences. */
@@ -57,20 +61,21 @@ export const LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Announced when it changes; it stays in view. */
-export const trialLine = (trial: Trial, now: number): Html =>
+export const trialLine = (trial: Trial, request: PageRequest): Html =>
   html`<div class="try-line" id="try-line" role="status">
-    ${stateOf(trial, now)} ${trial.progress === undefined && hasMore(trial) && MORE}
+    ${stateOf(trial, request)} ${trial.progress === undefined && hasMore(trial) && MORE}
   </div>`;
 
 const hasMore = ({ words, problems }: Trial): boolean => words !== undefined || problems !== undefined;
 /** Where the panel is not in view. */
 const MORE = html`<a class="try-more" href="#preview">Details</a>`;
 
-function stateOf({ words, problems, progress, refusal, preview }: Trial, now: number): HtmlValue {
-  if (preview !== undefined) return totals(preview, now);
+function stateOf(trial: Trial, request: PageRequest): HtmlValue {
+  const { words, problems, progress, refusal, preview, hasMutes = false } = trial;
+  if (preview !== undefined) return totals(preview, request, hasMutes);
   if (problems !== undefined) return 'The rule is not complete yet.';
   if (refusal !== undefined) return html`<span class="bad">${refusal.message}</span>`;
-  if (progress !== undefined) return progressOf(progress, now);
+  if (progress !== undefined) return progressOf(progress, request.now);
   if (words !== undefined) return '“Preview matches” counts what it would have found.';
   return html`<span class="idle">Type a keyword to see what the rule would have found in the last days.</span>`;
 }
@@ -92,21 +97,31 @@ function progressOf(progress: PreviewProgress | 'started', now: number): Html {
 const matchesOf = (total: number): string => `${number(total)} ${total === 1 ? 'match' : 'matches'}`;
 const minuteOf = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
-function totals(preview: PreviewAnswer, now: number): Html {
+function totals(preview: PreviewAnswer, { now, account }: PageRequest, hasMutes: boolean): Html {
   const { total, credits_per_30_days: credits } = preview;
+  const cost = html`Costs ${number(credits)} credits in 30 days (about $${dollars(credits, account.pack)}).`;
   const from = countedFrom(preview);
-  if (from === undefined) {
-    return html`The archive is still empty, so there is nothing to count. It costs ${credits} credits in 30 days.`;
-  }
-  const days = (now - Date.parse(from)) / DAY_MS;
-  const rate =
-    days < 1 || total === 0
-      ? ''
-      : total < days
-        ? ', fewer than one a day'
-        : `, about ${number(Math.round(total / days))} a day`;
-  return html`<strong>${matchesOf(total)}</strong> since ${minuteOf(from)}${rate}. Costs ${number(credits)} credits in
-    30 days.`;
+  if (from === undefined) return html`The archive is still empty, so there is nothing to count. ${cost}`;
+  const rate = rateOf(total, (now - Date.parse(from)) / DAY_MS, dailyMatchCap(account.pack));
+  return html`<strong>${matchesOf(total)}</strong> ${hasMutes && 'before its mutes'} since ${minuteOf(from)}${rate}.
+    ${cost}`;
+}
+
+/** @param cap matches that are sent a day */
+function rateOf(total: number, days: number, cap: number): HtmlValue {
+  if (days < 1 || total === 0) return '';
+  if (total < days) return ', fewer than one a day';
+  const perDay = Math.round(total / days);
+  const rate = `, about ${number(perDay)} a day`;
+  if (perDay * 3 <= cap) return rate;
+  const most = `at most ${number(cap)} a day are sent`;
+  return html`${rate}; ${perDay > cap ? html`<strong class="bad">${most}</strong>` : most}`;
+}
+
+/** What so many credits cost in the account's pack or, without one, in the smallest. */
+function dollars(credits: number, pack: number): string {
+  const { amount, credits: sold } = packForSale(String(pack)) ?? PACKS_FOR_SALE[0]!;
+  return ((amount * credits) / sold / 100).toFixed(2);
 }
 
 /** The later one of the beginnings of the count and of the archive; undefined for an empty archive. */
@@ -147,8 +162,8 @@ function foundOf({ preview }: Trial, now: number, again?: string): Html {
   return html`<div id="try-found">
     ${!exact && html`<p>There may be more: there was not enough time to read the whole archive.</p>`}
     ${capped.length > 0 && notice('bad', `Daily cap reached on ${capped.join(', ')}: further matches would not be sent.`)}
-    ${byDay(preview, now)} ${counts('By keyword', keywords, ({ keyword }) => keyword)}
-    ${counts('By community', subreddits, ({ subreddit }) => `r/${subreddit}`)}
+    ${byDay(preview, now)} ${counts('Matches by keyword', keywords, ({ keyword }) => keyword)}
+    ${counts('Matches by community', subreddits, ({ subreddit }) => `r/${subreddit}`)}
     ${
       suggestions.length > 0 &&
       html`<h3>Suggestions</h3>
@@ -170,47 +185,24 @@ function foundOf({ preview }: Trial, now: number, again?: string): Html {
 function byDay(preview: PreviewAnswer, now: number): HtmlValue {
   const from = countedFrom(preview);
   if (from === undefined || preview.total === 0) return undefined;
-  const counted = new Map(preview.by_day.map(({ day, count }) => [day, count]));
-  const days: string[] = [];
-  for (let at = Date.parse(from.slice(0, 10)); at <= now; at += DAY_MS)
-    days.push(new Date(at).toISOString().slice(0, 10));
-  const most = Math.max(1, ...counted.values());
-  return html`<h3>By day (UTC)</h3>
-    <ol class="spark">
-      ${days.map((day) => dayBar(day, counted.get(day) ?? 0, most))}
-    </ol>`;
+  const counted = new Map(preview.by_day.map(({ day, count }) => [Date.parse(day), count]));
+  const points = lastIntervals('day', Math.floor(now / DAY_MS) - Math.floor(Date.parse(from) / DAY_MS) + 1, now);
+  const series = [{ name: 'matches', tone: 1, values: points.map((at) => counted.get(at) ?? 0) }] as const;
+  return timeChart({
+    caption: 'Matches by day (UTC)',
+    unit: 'matches',
+    interval: 'day',
+    kind: 'stacked bars',
+    points,
+    series,
+  });
 }
 
-const DAY_NAME = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-
-function dayBar(day: string, count: number, most: number): Html {
-  const height = share(count, most);
-  return html`<li>
-    <span class="count">${number(count)}</span>
-    <svg aria-hidden="true" focusable="false"><rect y="${100 - height}%" width="100%" height="${height}%" /></svg>
-    <span class="day">${DAY_NAME.format(new Date(day))}</span>
-  </li>`;
-}
-
-/** In whole percent. What is not zero is seen. */
-const share = (count: number, most: number): number =>
-  count === 0 ? 0 : Math.max(2, Math.round((100 * count) / most));
-
-function counts<T extends { count: number }>(title: string, all: readonly T[], nameOf: (one: T) => string): HtmlValue {
+function counts<T extends { count: number }>(caption: string, all: readonly T[], nameOf: (one: T) => string) {
   if (all.length === 0) return undefined;
-  const most = Math.max(...all.map(({ count }) => count));
-  const entries = all.slice(0, SHOWN).map(
-    (one) =>
-      html`<li>
-        <span class="name">${nameOf(one)}</span> <span class="count">${number(one.count)}</span>
-        <svg aria-hidden="true" focusable="false"><rect width="${share(one.count, most)}%" height="100%" /></svg>
-      </li>`,
-  );
-  return html`<h3>${title}</h3>
-    <ul class="counts">
-      ${entries}
-    </ul>
-    ${all.length > SHOWN && html`<p class="note">and ${number(all.length - SHOWN)} more</p>`}`;
+  const rows = all.slice(0, SHOWN).map((one) => ({ label: nameOf(one), value: one.count }));
+  const more = all.length > SHOWN && html`<p class="note">and ${number(all.length - SHOWN)} more</p>`;
+  return rankChart({ caption, unit: 'matches', rows, more });
 }
 
 /** The field that a suggestion fills. A community can only be left out: watching it alone would replace the rule. */
