@@ -137,7 +137,7 @@ async function change(request: PageRequest): Promise<PageResponse> {
     const { body } = await request.call('patch', '/v1/monitors/:id', { body: wanted });
     const { monitor: changed, warnings } = body as Omit<CreatedBody, 'webhook_secret'>;
     if (warnings === undefined) return { redirect: `/monitors/${monitor.id}?done=changed` };
-    return editPage(
+    return await editPage(
       request,
       changed,
       { values: valuesOfMonitor(changed), trial: { words: wordsOf(changed) } },
