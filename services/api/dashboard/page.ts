@@ -6,6 +6,7 @@ import type { StoredDashboardSession } from '../../../shared/accounts/dashboard-
 import type { Caller } from '../admission/caller.ts';
 import { StreamedBody, streamOf } from '../http/response-stream.ts';
 import { ApiError } from '../http/api-error.ts';
+import { faultSentence } from './fault-sentences.ts';
 import type { RouteResponse, Route } from '../http/route.ts';
 
 export interface PageRoute {
@@ -132,7 +133,7 @@ export function problemsOf(error: unknown): FieldProblems {
   return joinedProblems(
     error.faults.map(({ field, message }) => {
       const name = /^[a-z_]+/.exec(field)?.[0] ?? '';
-      return [name, name === field ? message : `${field} ${message}`];
+      return [name, faultSentence(name, message, name === field ? undefined : field)];
     }),
   );
 }
@@ -148,7 +149,7 @@ export async function attempt<T>(work: Promise<T>): Promise<{ value?: T; problem
 
 export function joinedProblems(problems: readonly (readonly [field: string, message: string])[]): FieldProblems {
   const byField = Map.groupBy(problems, ([field]) => field);
-  return new Map([...byField].map(([field, all]) => [field, all.map(([, message]) => message).join('; ')]));
+  return new Map([...byField].map(([field, all]) => [field, all.map(([, message]) => message).join(' ')]));
 }
 
 const FORM_KEY_LENGTH = 20;

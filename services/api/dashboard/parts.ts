@@ -88,18 +88,21 @@ export function doneNotice({ query }: PageRequest, sentences: Readonly<Record<st
 
 /** The problems of a form that belong to none of these fields. */
 export function otherProblems(problems: FieldProblems, fields: readonly string[]): HtmlValue {
-  const others = [...problems].filter(([name]) => !fields.includes(name));
-  return others.map(([name, message]) => notice('bad', `${name !== '' ? `${name}: ` : ''}${message}`));
+  return [...problems].map(([name, message]) => !fields.includes(name) && notice('bad', message));
 }
 
-/** Before a form that was refused: its problems, each with a link to its field, which may be far below. */
+/** Before a form that was refused: its problems. */
 export function problemSummary(problems: FieldProblems): HtmlValue {
-  if (problems.size === 0) return false;
-  const lines = [...problems].map(([name, message]) =>
-    name === '' ? message : html`<a href="#${name}">${name.replaceAll('_', ' ')}</a>: ${message.split('\n')[0]}`,
-  );
-  return notice('bad', html`<strong>Nothing was saved yet.</strong> ${list(lines)}`);
+  return problems.size > 0 && notice('bad', html`<strong>Nothing was saved yet.</strong> ${problemLinks(problems)}`);
 }
+
+/** Each with a link to its field, which may be far below. */
+export const problemLinks = (problems: FieldProblems): Html =>
+  list(
+    [...problems].map(([name, message]) =>
+      name === '' ? message : html`<a href="#${name}">${message.split('\n')[0]}</a>`,
+    ),
+  );
 
 export const list = (items: readonly HtmlValue[]): Html =>
   html`<ul>

@@ -117,9 +117,10 @@ test('sent twice creates and charges once', async () => {
 });
 
 test.each<[Record<string, string>, RegExp]>([
-  [{ keywords: 'x\nrust' }, /id="keywords-problem" role="alert">“x” must have 2 to 100 characters/],
+  [{ keywords: 'x\nrust' }, /id="keywords-problem" role="alert">“x” must have 2 to 100 characters.*?\.</],
+  [{ keywords: '' }, /id="keywords-problem" role="alert">Enter at least one keyword\.</],
   [{ require: 'a1 OR b1\nsub:rust' }, /id="require-problem" role="alert">“sub:rust” parentheses can only contain/],
-  [{ webhook_url: 'ftp://x' }, /id="webhook_url-problem"/],
+  [{ webhook_url: 'ftp://x' }, /id="webhook_url-problem" role="alert">Enter a URL that begins with https:/],
 ])('says what is wrong with %j beside the field, and keeps what was typed', async (wrong, problem) => {
   const typed = { ...FORM, exclude: HOSTILE, ...wrong };
   const page = await bench.person.post('/monitors/new', typed);
@@ -297,7 +298,7 @@ describe('trying a rule', () => {
     const [state, ...more] = await typed({ ...ZINC, keywords: `zinc\n${HOSTILE}\nx`, require: 'a OR' });
     expect(more).toEqual([]);
     expect(state).toMatchObject({ isLast: true, problems: { require: expect.any(String) as string } });
-    expect(state!.markup).toContain('<strong>Also required:</strong>');
+    expect(state!.markup).toContain('<a href="#require">“a OR”');
   });
 
   test.each([

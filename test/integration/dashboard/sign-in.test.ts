@@ -369,7 +369,10 @@ describe('hostile requests', () => {
   test('50,000 lines that cannot be read are refused as one fault', async () => {
     const person = await newPerson();
     const page = await person.post('/monitors/new', { name: 'x', keywords: 'rust', require: '*\n'.repeat(50_000) });
-    expect([page.status, page.html]).toEqual([400, expect.stringMatching(/-problem" role="alert">must have at most/)]);
+    expect([page.status, page.html]).toEqual([
+      400,
+      expect.stringMatching(/-problem" role="alert">Also required must have at most/),
+    ]);
   });
 
   test('an engine that hangs does not hold up the page of the status', async () => {

@@ -6,6 +6,7 @@ import { printRuleQuery, refinementsResource } from '../../../../shared/monitors
 import type { RuleSettings } from '../../../../shared/monitors/rules/print-rule-query.ts';
 import { ApiError, invalidRequest } from '../../http/api-error.ts';
 import type { Fault } from '../../http/api-error.ts';
+import { faultSentence } from '../fault-sentences.ts';
 import { joinedProblems, problemsOf } from '../page.ts';
 import type { FieldProblems, FormFields } from '../page.ts';
 import { ruleOf } from './monitor-frame.ts';
@@ -157,7 +158,7 @@ export function monitorProblems(error: unknown, values: MonitorFormValues): Fiel
   return joinedProblems(
     error.faults.slice(0, MAX_SHOWN).map(({ field, message }) => {
       const { name, entry } = entryOf(values, field.replace(/^settings\./, ''));
-      return [name.replace(/^include_/, ''), entry === undefined ? message : `“${quoted(entry)}” ${message}`];
+      return [name.replace(/^include_/, ''), faultSentence(name, message, entry && quoted(entry))];
     }),
   );
 }

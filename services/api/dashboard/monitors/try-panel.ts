@@ -5,7 +5,7 @@ import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import { lastIntervals, rankChart, timeChart } from '../charts.ts';
 import type { FieldProblems, PageRequest } from '../page.ts';
-import { list, notice, number } from '../parts.ts';
+import { list, notice, number, problemLinks } from '../parts.ts';
 import { forumLink, markedExcerpt, markedText } from './matches.ts';
 
 /** What is known of the rule in a form so far. */
@@ -41,24 +41,6 @@ export function trialPanel(request: PageRequest, trial: Trial, again: string): H
 export function trialParts(request: PageRequest, trial: Trial): Html {
   return html`${trialLine(trial, request)} ${ruleOf(trial)} ${trial.progress === undefined && foundOf(trial, request.now)}`;
 }
-
-/** The names of fields in sentences. */
-export const LABELS: Readonly<Record<string, string>> = {
-  keywords: 'Keywords',
-  exclude: 'Excluded terms',
-  subreddits: 'Communities',
-  posts: 'Posts',
-  comments: 'Comments',
-  nsfw: 'NSFW',
-  terms: 'Keywords with conditions',
-  require: 'Also required',
-  match_in: 'Where keywords count',
-  exclude_subreddits: 'Communities to leave out',
-  authors: 'Only by these accounts',
-  exclude_authors: 'Not by these accounts',
-  languages: 'Only in these languages',
-  thread_once: 'At most one match per thread',
-};
 
 /** Announced when it changes; it stays in view. */
 export const trialLine = (trial: Trial, request: PageRequest): Html =>
@@ -132,7 +114,7 @@ function countedFrom({ exact_from: from, archive_from: start }: PreviewAnswer): 
 function ruleOf({ words = [], warnings = [], problems, preview }: Trial): Html {
   const cautions = preview?.warnings ?? warnings;
   return html`<div id="try-rule">
-    ${problems !== undefined && list([...problems].map(([name, message]) => named(name, message)))}
+    ${problems !== undefined && problemLinks(problems)}
     ${
       words.length > 0 &&
       html`<h3>In words</h3>
@@ -146,11 +128,6 @@ function ruleOf({ words = [], warnings = [], problems, preview }: Trial): Html {
       </div>`
     }
   </div>`;
-}
-
-function named(name: string, message: string): Html {
-  const label = LABELS[name];
-  return html`${label !== undefined && html`<strong>${label}:</strong> `}${message}`;
 }
 
 /** Entries shown of each list; the API has all. */
