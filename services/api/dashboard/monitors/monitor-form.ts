@@ -66,7 +66,7 @@ export function monitorForm(request: PageRequest, form: MonitorForm): Html {
 export function exampleLinks(request: PageRequest, chosen: string): Html {
   const page = request.path('/monitors/new');
   return html`<nav class="examples" aria-label="Examples">
-    <p>Begin with an example, or with an empty form below:</p>
+    <p>Begin with the form below, or with an example, which replaces what is typed in the form:</p>
     <ul>
       ${Object.entries(EXAMPLE_RULES).map(
         ([name, { label, finds }]) =>
