@@ -16,7 +16,7 @@ const PER_NETWORK = { name: 'unsubscribe', maxUses: 60, seconds: 60 };
 /**
  * The link in mails about matches. GET has no effect, because mail scanners open links: it shows a button. POST ends
  * the mails, also when a mail program sends it (RFC 8058): the link alone gives the right, so it needs no session, no
- * cookie and no token, its body is not read, and only who has a link reaches the database, a few times a minute.
+ * cookie and no token, its body is not read, and only who has a link reaches the database.
  */
 export function createUnsubscribeRouter({ deps: { pool, secretBox }, address }: PagesDeps): Router {
   const path = address.mount + UNSUBSCRIBE_PATH;
