@@ -128,3 +128,9 @@ export function creditsToTakeBack(credits: number, { charged, refunded, isDisput
   if (charged === null || refunded <= 0) return 0;
   return refunded >= charged ? credits : Math.floor((credits * refunded) / charged);
 }
+
+/** What so many credits cost in an account's pack or, without one, in the smallest: "0.54". */
+export function dollarsOf(credits: number, pack: number): string {
+  const { amount, credits: sold } = packForSale(String(pack)) ?? PACKS_FOR_SALE[0]!;
+  return ((amount * credits) / sold / 100).toFixed(2);
+}

@@ -11,7 +11,7 @@ import {
 } from '../../../../shared/accounts/account-overview.ts';
 import { openLiveTail } from '../../matches/live-tail-route.ts';
 import { itemEvent } from '../../matches/live-tails.ts';
-import { MONITOR_PERIOD_CREDITS, planOf } from '../../../../shared/billing/rules/plans.ts';
+import { dollarsOf, MONITOR_PERIOD_CREDITS, planOf } from '../../../../shared/billing/rules/plans.ts';
 import { attention, attentionOf, readAccountState } from '../attention.ts';
 import type { MonitorState } from '../attention.ts';
 import type { DashboardDeps } from '../dashboard.ts';
@@ -155,7 +155,8 @@ function monitorFigures({ now, account, path }: PageRequest, { monitor, stats, d
     [
       'Cost',
       status === 'active' ? `${MONITOR_PERIOD_CREDITS} credits a day` : html`<p>nothing while paused</p>`,
-      status === 'active' && html`next charge ${time(charge)}`,
+      status === 'active' &&
+        html`about $${dollarsOf(30 * MONITOR_PERIOD_CREDITS, account.pack)} in 30 days; next charge ${time(charge)}`,
     ],
   ]);
 }
@@ -174,10 +175,7 @@ async function showSettings(request: PageRequest): Promise<ShownPage> {
             : 'Nothing is charged while it is paused.'
         }
       </p>
-      <p>
-        Its name and rule are changed under <a href="${request.path(`/monitors/${id}/edit`)}">Rule</a>, and where its
-        matches go under <a href="${request.path(`/monitors/${id}/webhook`)}">Delivery</a>.
-      </p>
+      <p>Its name and rule are changed under <a href="${request.path(`/monitors/${id}/edit`)}">Rule</a>.</p>
       ${dangerousButton(request, {
         action: `/monitors/${id}/delete`,
         label: `Delete “${name}” permanently`,

@@ -1,6 +1,6 @@
 import type { RuleWarning } from '../../../../schemas/api/monitors.ts';
 import type { PreviewAnswer, PreviewProgress, PreviewSample, Suggestion } from '../../../../schemas/api/rules.ts';
-import { dailyMatchCap, packForSale, PACKS_FOR_SALE } from '../../../../shared/billing/rules/plans.ts';
+import { dailyMatchCap, dollarsOf } from '../../../../shared/billing/rules/plans.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import { lastIntervals, rankChart, timeChart } from '../charts.ts';
@@ -39,7 +39,8 @@ export function trialPanel(request: PageRequest, trial: Trial, again: string): H
 
 /** The parts of the panel that a new state changes. Earlier counts stay while the archive is read. */
 export function trialParts(request: PageRequest, trial: Trial): Html {
-  return html`${trialLine(trial, request)} ${ruleOf(trial)} ${trial.progress === undefined && foundOf(trial, request.now)}`;
+  return html`${trialLine(trial, request)} ${ruleOf(trial)}
+  ${trial.progress === undefined && foundOf(trial, request.now)}`;
 }
 
 /** Announced when it changes; it stays in view. */
@@ -81,7 +82,7 @@ const minuteOf = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')}
 
 function totals(preview: PreviewAnswer, { now, account }: PageRequest, hasMutes: boolean): Html {
   const { total, credits_per_30_days: credits } = preview;
-  const cost = html`Costs ${number(credits)} credits in 30 days (about $${dollars(credits, account.pack)}).`;
+  const cost = html`Costs ${number(credits)} credits in 30 days (about $${dollarsOf(credits, account.pack)}).`;
   const from = countedFrom(preview);
   if (from === undefined) return html`The archive is still empty, so there is nothing to count. ${cost}`;
   const rate = rateOf(total, (now - Date.parse(from)) / DAY_MS, dailyMatchCap(account.pack));
@@ -98,12 +99,6 @@ function rateOf(total: number, days: number, cap: number): HtmlValue {
   if (perDay * 3 <= cap) return rate;
   const most = `at most ${number(cap)} a day are sent`;
   return html`${rate}; ${perDay > cap ? html`<strong class="bad">${most}</strong>` : most}`;
-}
-
-/** What so many credits cost in the account's pack or, without one, in the smallest. */
-function dollars(credits: number, pack: number): string {
-  const { amount, credits: sold } = packForSale(String(pack)) ?? PACKS_FOR_SALE[0]!;
-  return ((amount * credits) / sold / 100).toFixed(2);
 }
 
 /** The later one of the beginnings of the count and of the archive; undefined for an empty archive. */
