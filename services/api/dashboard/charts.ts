@@ -285,8 +285,11 @@ function timeText({ points, interval }: TimeChart, index: number): string {
   return interval === 'hour' ? `${DAY.format(at)}, ${HOUR.format(at)} UTC` : DAY.format(at);
 }
 
-const counted = (value: number, name: string): string =>
-  `${number(value)} ${value === 1 && name === 'matches' ? 'match' : name}`;
+/** "20 Monitors" would count monitors where it is credits that are counted. */
+const counted = (unit: string, value: number, name: string): string =>
+  unit === 'credits'
+    ? `${name} ${number(value)} ${unit}`
+    : `${number(value)} ${value === 1 && name === 'matches' ? 'match' : name}`;
 
 function valuesText({ kind, unit, series, marks }: TimeChart, index: number, marked: ReadonlySet<number>): string {
   const measured = series.flatMap(({ name, values }) => {
@@ -294,24 +297,22 @@ function valuesText({ kind, unit, series, marks }: TimeChart, index: number, mar
     return value === null ? [] : [{ name, value }];
   });
   if (measured.length === 0) return 'no data';
-  const named = ({ name, value }: (typeof measured)[number]) => `${name} ${number(value)} ${unit}`;
-  if (kind === 'lines') return measured.map(named).join(', ');
+  if (kind === 'lines') return measured.map(({ name, value }) => `${name} ${number(value)} ${unit}`).join(', ');
   const some = measured.filter(({ value }, order) => value > 0 || (order === 0 && series.length === 2));
   const mark = marks !== undefined && marked.has(index) ? ` – ${marks.name.toLowerCase()}` : '';
-  // "20 Monitors" would count monitors.
-  const values = some.map((each) => (unit === 'credits' ? named(each) : counted(each.value, each.name))).join(', ');
+  const values = some.map(({ name, value }) => counted(unit, value, name)).join(', ');
   return `${values === '' ? `0 ${unit}` : values}${mark}`;
 }
 
 /** What the readout says when no interval is chosen: the sums of bars, and the last values of lines. */
-function summary({ kind, series }: TimeChart, texts: readonly string[]): string {
+function summary({ kind, unit, series }: TimeChart, texts: readonly string[]): string {
   if (kind === 'lines') {
     const last = Math.max(...series.map(({ values }) => values.findLastIndex((value) => value !== null)));
     return texts[last]!;
   }
   const sumOf = (values: Series['values']) => values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
   const isPart = series.some(({ values }) => values.includes(null));
-  return `${isPart ? 'at least ' : ''}${series.map(({ name, values }) => counted(sumOf(values), name)).join(', ')}`;
+  return `${isPart ? 'at least ' : ''}${series.map(({ name, values }) => counted(unit, sumOf(values), name)).join(', ')}`;
 }
 
 function valueTable(chart: TimeChart, marked: ReadonlySet<number>): Html {
