@@ -117,7 +117,7 @@ function noticeForm(request: PageRequest, switchedOff: readonly NoticeKind[]): H
       You always get a mail about new keys and apps, sign-ins from new networks, a changed address, and the deletion of
       the account.
     </p>
-    <button>Save</button>
+    <div class="actions"><button>Save</button></div>
   </form>`;
 }
 

@@ -87,7 +87,7 @@ function accountFigures({ path }: PageRequest, { balance, owed, pack }: StoredAc
   return figures([
     ['Credits', number(balance), owed > 0 && `${number(owed)} owed; deducted from your next purchase`],
     [`Used in the last ${USED_DAYS} days`, number(used), html`<a href="${path('/usage')}">By day, route and key</a>`],
-    ['Limits', pack === 0 ? 'without a pack' : `of the $${pack} pack`, limitsOf(pack).join(', ')],
+    ['Your limits', pack === 0 ? 'No pack' : `$${pack} pack`, limitsOf(pack).join(', ')],
   ]);
 }
 
@@ -96,7 +96,7 @@ function limitsOf(pack: number): string[] {
   return [
     `${monitors} ${monitors === 1 ? 'monitor' : 'monitors'}`,
     `${requests} ${requests === 1 ? 'request' : 'requests'} a second`,
-    `${number(dailyMatchCap)} matches per monitor and day`,
+    `${number(dailyMatchCap)} matches per monitor per day`,
   ];
 }
 

@@ -156,7 +156,7 @@ function grid({ unit }: TimeChart, { y, ticks }: Frame): Html {
 }
 
 /** Texts that begin this far to the right would end outside. */
-const NEAR_END = 94;
+const NEAR_END = 97;
 
 /** So many texts fit on narrow screens. */
 const FEW_TICKS = 5;

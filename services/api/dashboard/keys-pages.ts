@@ -42,7 +42,7 @@ async function keysPage(request: PageRequest, form = NEW_KEY): Promise<ShownPage
       </p>
       ${
         items.length === 0
-          ? html`<p>This account has no keys yet.</p>`
+          ? html`<p class="empty">This account has no keys yet.</p>`
           : html`<h2>Active keys</h2>
               <ul class="items">
                 ${items.map((key) => keyItem(request, key))}
@@ -148,7 +148,7 @@ async function connectedAppsPage(baseUrl: string, request: PageRequest): Promise
       </p>
       ${
         items.length === 0
-          ? html`<p>No apps are connected.</p>`
+          ? html`<p class="empty">No apps are connected.</p>`
           : html`<h2>Apps that can use your account</h2>
               <ul class="items">
                 ${items.map((grant) => connectedAppItem(request, grant))}

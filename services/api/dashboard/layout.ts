@@ -35,7 +35,7 @@ const WORK = [
   ['/usage', 'Usage', 'chart-bar'],
 ] as const;
 const SETTINGS = [
-  ['/keys', 'Keys', 'key'],
+  ['/keys', 'API keys', 'key'],
   ['/programs', 'Connected apps', 'puzzle-piece'],
   ['/billing', 'Billing', 'credit-card'],
   ['/account', 'Account', 'user-circle'],

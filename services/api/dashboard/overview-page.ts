@@ -60,7 +60,7 @@ async function showOverview({ pool }: DashboardDeps, request: PageRequest): Prom
               : `${daysLeft >= 1000 ? '1,000+' : Math.floor(daysLeft)} ${Math.floor(daysLeft) === 1 ? 'day' : 'days'}`,
             daysLeft === undefined
               ? 'nothing is used'
-              : html`at today’s usage · <a href="${path('/billing')}">Buy more</a>`,
+              : html`at today’s usage. <a href="${path('/billing')}">Buy more</a>`,
           ],
         ])}
         ${timeChart({
@@ -145,7 +145,8 @@ function firstSteps({ path }: PageRequest, { monitors }: AccountState): HtmlValu
 async function showDeliveries({ pool }: DashboardDeps, request: PageRequest): Promise<ShownPage> {
   const { path, now, query } = request;
   const state = await readAccountState(pool, request);
-  const waiting = state.monitors.some(({ delivery }) => (delivery?.pending ?? 0) > 0);
+  // The notice about a single one has its own button.
+  const waiting = state.monitors.filter(({ delivery }) => (delivery?.pending ?? 0) > 0).length > 1;
   const rows = state.monitors.flatMap(({ monitor: { id, name }, delivery }) => {
     if (delivery === undefined) return [];
     const { pending, last_attempt_at: attempt, last_delivered_at: delivered } = delivery;
@@ -209,6 +210,13 @@ const STATES: Readonly<Record<ServiceStatus['status'], readonly [kind: string, w
   degraded: ['warn', 'Some parts are delayed'],
   down: ['bad', 'Some parts are down'],
 };
+const PARTS: Readonly<Record<keyof ServiceStatus['parts'], string>> = {
+  services: 'Services',
+  items: 'New posts and comments',
+  processing: 'Matching',
+  deliveries: 'Deliveries',
+  clocks: 'Clocks',
+};
 const PART_STATES = { ok: 'good', degraded: 'warn', down: 'bad', unknown: '' } as const;
 
 async function showStatus({ status }: DashboardDeps): Promise<ShownPage> {
@@ -216,14 +224,22 @@ async function showStatus({ status }: DashboardDeps): Promise<ShownPage> {
   if (service === undefined) {
     return { title: 'Status', content: html`<p>The status could not be measured in time. Try again shortly.</p>` };
   }
-  const [kind, words] = STATES[service.status];
+  const isUnknown = Object.values(service.parts).every(({ status: state }) => state === 'ok' || state === 'unknown');
+  const [kind, summary] =
+    service.status === 'degraded' && isUnknown
+      ? (['warn', 'Some parts could not be checked'] as const)
+      : STATES[service.status];
   return {
     title: 'Status',
     content: html`<div id="status" data-live>
-      <h2 class="${kind}">${words}</h2>
-      ${Object.values(service.parts).map(
-        ({ status: state, message }) => html`<p><span class="state ${PART_STATES[state]}">${message}</span></p>`,
-      )}
+      <h2 class="${kind}">${summary}</h2>
+      <dl class="status">
+        ${Object.entries(PARTS).map(([name, words]) => {
+          const { status: state, message } = service.parts[name as keyof typeof PARTS];
+          return html`<dt>${words}</dt>
+            <dd><span class="state ${PART_STATES[state]}">${message}</span></dd>`;
+        })}
+      </dl>
     </div>`,
   };
 }

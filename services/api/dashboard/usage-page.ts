@@ -127,7 +127,7 @@ function usageFigures({ account, path, now }: PageRequest, { period, usage, befo
       number(account.balance),
       lasts === false
         ? html`<a href="${path('/billing')}">Buy more</a>`
-        : html`${lasts >= 1_000 ? 'over 1,000' : number(lasts)} ${lasts === 1 ? 'day' : 'days'} at this average ·
+        : html`${lasts >= 1_000 ? 'over 1,000' : number(lasts)} ${lasts === 1 ? 'day' : 'days'} at this average.
             <a href="${path('/billing')}">Buy more</a>`,
     ],
     ['Credits bought', number(credited), boughtInWords(bought)],

@@ -99,7 +99,7 @@ function deliveryState(request: PageRequest, delivery: MonitorDelivery): HtmlVal
     ]),
     html`<div class="actions">
       ${postButton(request, waiting, pending > 0 ? '' : 'quiet')} ${postButton(request, failed)}
-      <span class="note">Free. Ten per second, within the daily limit.</span>
+      <span class="note">Free. Ten per second, within the daily cap.</span>
     </div>`,
   ];
 }
@@ -139,7 +139,8 @@ function attemptsTable(request: PageRequest, items: readonly DeliveryLogEntry[])
   const action = `/monitors/${request.id}/redeliver`;
   const isOver = (entry: DeliveryLogEntry) =>
     items.some(({ match_id: match, attempt }) => match === entry.match_id && attempt > entry.attempt);
-  const rows = items.map((entry) => {
+  const newest = items.toSorted((one, other) => other.started_at.localeCompare(one.started_at));
+  const rows = newest.map((entry) => {
     const { match_id: match, delivery_status: state, next_attempt_at: next, response_excerpt: excerpt } = entry;
     const kind = state === 'delivered' ? 'good' : state === 'pending' ? 'warn' : 'bad';
     return [
@@ -155,7 +156,7 @@ function attemptsTable(request: PageRequest, items: readonly DeliveryLogEntry[])
       ${state !== 'pending' && postButton(request, { action, label: 'Send again', fields: { match_ids: match } })}`,
     ];
   });
-  return table('Attempts, newest match first', ['Started', 'Match', 'Outcome', 'Response', 'Next'], rows);
+  return table('Attempts, newest first', ['Started', 'Match', 'Outcome', 'Response', 'Next'], rows);
 }
 
 async function resend(request: PageRequest): Promise<PageResponse> {

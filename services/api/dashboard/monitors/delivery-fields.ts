@@ -33,7 +33,7 @@ export function deliveryFields(form: Filling): Html {
       ...of(form, 'webhook_url'),
       label: 'Webhook URL',
       // Not of type url: the API says what is wrong with an address.
-      hint: 'Where to send matches; starts with https://. You can leave it empty.',
+      hint: 'Optional. It starts with https://.',
     })}
     ${WEBHOOK_STEPS}
     ${checkbox('notify', 'Mail me: the first match immediately, then at most one mail every five minutes', values.notify)}

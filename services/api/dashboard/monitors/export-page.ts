@@ -94,7 +94,7 @@ function startForm(request: PageRequest, { id, webhook_url: url }: Monitor, prob
         ...typed(form, problems, 'max_credits', '10'),
         label: 'Maximum cost in credits',
         inputmode: 'numeric',
-        hint: 'Empty: no limit. Another run can find the rest later.',
+        hint: 'Leave it empty for no limit. Another run can find the rest.',
       })}
       ${
         url !== null &&

@@ -37,7 +37,7 @@ const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
 
 type Shown = 'unread' | MatchMark;
 const SHOWN: readonly (readonly [show: Shown | '', name: string, empty: string])[] = [
-  ['', 'All', 'No matches yet.'],
+  ['', 'All', 'No matches yet. New ones appear here within seconds.'],
   ['unread', 'Unread', 'Nothing is unread: you have seen all matches.'],
   ['bookmarked', 'Bookmarked', 'No bookmarks. A bookmarked match is found here as long as it is kept, for 30 days.'],
   ['irrelevant', 'Not relevant', 'No match is marked as not relevant.'],
@@ -205,7 +205,7 @@ function entries(request: PageRequest, { matches, before, counts }: MatchList): 
         }),
       )}
     </ol>
-    <p class="note when-empty">${empty}</p>
+    <p class="empty when-empty">${empty}</p>
     ${
       before !== undefined &&
       html`<p>

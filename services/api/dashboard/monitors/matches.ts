@@ -52,7 +52,7 @@ export function matchEntry(request: PageRequest, match: MonitorMatch, state: Ent
         }</span
       >
       ${match.suppressed && html`<span>${suppressedInWords(match)}</span>`}
-      ${match.backfill && html`<span>found by a backfill</span>`}
+      ${match.backfill && html`<span>earlier match</span>`}
     </p>
     <h3>${kind === 'comment' && 'On: '}${forumLink(match, markedExcerpt(title, highlights.title))}</h3>
     ${body !== '' && html`<p class="excerpt">${markedExcerpt(body, highlights.body)}</p>`}

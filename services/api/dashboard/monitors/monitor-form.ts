@@ -82,13 +82,13 @@ export function exampleLinks(request: PageRequest, chosen: string): Html {
 
 function whatToFind(form: MonitorForm): Html {
   const { values, problems, isNew = false } = form;
-  const hint = isNew && 'Empty: it is called by its first keyword.';
+  const hint = isNew && 'Optional. Without a name, its first keyword is used.';
   return group(
     'What to find',
     html`${field({ ...of(form, 'name'), label: 'Name', maxlength: 200, ...(isNew ? { hint } : { required: true }) })}
     ${lines(form, 'keywords', 'Keywords', 'One per line; any of them is enough. Matches whole words and phrases and ignores case.', 4)}
     ${lines(form, 'exclude', 'Excluded terms', 'One per line. Items that contain any of them do not match.', 2)}
-    ${lines(form, 'subreddits', 'Communities', 'One per line, with or without r/. Empty: all communities.', 2)}
+    ${lines(form, 'subreddits', 'Communities', 'One per line, with or without r/. Leave it empty for all communities.', 2)}
     ${fieldset(
       'What to watch',
       [

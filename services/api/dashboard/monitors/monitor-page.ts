@@ -227,7 +227,7 @@ async function showList({ pool }: Deps, request: PageRequest): Promise<ShownPage
   const { path } = request;
   const state = await readAccountState(pool, request);
   const { monitors, limit } = state;
-  const columns = ['Monitor', 'State', 'Today', 'Last match', 'Next charge', 'Actions'];
+  const columns = ['Monitor', 'State', 'Matches today', 'Last match', 'Next charge', 'Actions'];
   return {
     title: 'Monitors',
     heading: heading(
@@ -270,7 +270,9 @@ function listRow(request: PageRequest, { monitor, today, unread }: MonitorState)
     today.matches,
     last === null ? 'none yet' : ago(last, request.now),
     status === 'active' ? time(charge) : '–',
-    html`${runButtons(request, monitor)} <a href="${page}/edit">Change<span class="hidden"> ${name}</span></a>`,
+    html`<span class="actions">
+      ${runButtons(request, monitor)} <a href="${page}/edit">Change<span class="hidden"> ${name}</span></a>
+    </span>`,
   ];
 }
 
@@ -297,7 +299,11 @@ async function showMutes(request: PageRequest, problems = NO_PROBLEMS): Promise<
     content: html`<p>
         The monitor records nothing from muted communities, accounts and threads. ${items.length} of ${limit} used.
       </p>
-      ${items.length > 0 && table('Mutes, oldest first', ['Muted', 'Since', 'Actions'], rows)}
+      ${
+        items.length > 0
+          ? table('Mutes, oldest first', ['Muted', 'Since', 'Actions'], rows)
+          : html`<p class="empty">Nothing is muted.</p>`
+      }
       <h2>Add a mute</h2>
       <form method="post" action="${request.path(page)}" class="narrow">
         ${request.csrfField} ${otherProblems(problems, ['kind', 'value'])}

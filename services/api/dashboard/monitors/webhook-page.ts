@@ -62,13 +62,13 @@ async function change(request: PageRequest): Promise<PageResponse> {
 }
 
 function state(request: PageRequest, { id }: Monitor, delivery: MonitorDelivery): Html {
-  return html`<p>
-      ${deliveryInWords(delivery)} <a href="${request.path(`/monitors/${id}/deliveries`)}">All deliveries</a>
-    </p>
-    <div class="actions">
-      ${postButton(request, { action: `/monitors/${id}/test`, label: 'Send a test match' })}
-      <span class="note">Free. A sample match with the header X-Service-Test.</span>
-    </div>`;
+  const words = deliveryInWords(delivery);
+  const actions = html`${postButton(request, { action: `/monitors/${id}/test`, label: 'Send a test match' })}
+    <a class="button quiet" href="${request.path(`/monitors/${id}/deliveries`)}">View deliveries</a>
+    <span class="note">The test is free. It has the header X-Service-Test.</span>`;
+  if (delivery.state === 'failing') return notice('bad', words, actions);
+  return html`<p>${words}</p>
+    <div class="actions">${actions}</div>`;
 }
 
 function secret(request: PageRequest): Html {
