@@ -60,7 +60,7 @@ async function showOverview({ pool }: DashboardDeps, request: PageRequest): Prom
               : `${daysLeft >= 1000 ? '1,000+' : Math.floor(daysLeft)} ${Math.floor(daysLeft) === 1 ? 'day' : 'days'}`,
             daysLeft === undefined
               ? 'nothing is used'
-              : html`at today’s usage. <a href="${path('/billing')}">Buy more</a>`,
+              : html`at today’s usage. <a href="${path('/billing')}">Buy&nbsp;more</a>`,
           ],
         ])}
         ${timeChart({

@@ -126,9 +126,9 @@ function usageFigures({ account, path, now }: PageRequest, { period, usage, befo
       'Credits left',
       number(account.balance),
       lasts === false
-        ? html`<a href="${path('/billing')}">Buy more</a>`
+        ? html`<a href="${path('/billing')}">Buy&nbsp;more</a>`
         : html`${lasts >= 1_000 ? 'over 1,000' : number(lasts)} ${lasts === 1 ? 'day' : 'days'} at this average.
-            <a href="${path('/billing')}">Buy more</a>`,
+            <a href="${path('/billing')}">Buy&nbsp;more</a>`,
     ],
     ['Credits bought', number(credited), boughtInWords(bought)],
   ]);

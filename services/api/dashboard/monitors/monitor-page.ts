@@ -141,7 +141,7 @@ function monitorFigures({ now, account, path }: PageRequest, { monitor, stats, d
     [
       'Matches today',
       number(stats.matches_today),
-      `${suppressed > 0 ? `${number(suppressed)} more not sent; ` : ''}about ${number(Math.round(week / days))} a day; at most ${number(cap)} a day are sent`,
+      `${suppressed > 0 ? `${number(suppressed)} more not sent; ` : ''}${week > 0 ? `about ${number(Math.round(week / days))} a day; ` : ''}at most ${number(cap)} a day are sent`,
     ],
     ['Last match', last === null ? 'none yet' : html`<span class="large">${ago(last, now)}</span>`],
     [
