@@ -396,3 +396,19 @@ describe('the stream of matches', () => {
     await Promise.all(clients.map((client) => client.close()));
   });
 });
+
+test('the page of a webhook does not keep a detected kind, and shows one that was chosen', async () => {
+  const id = await bench.monitor({ webhook_url: bench.receiver.url });
+  const select = async () => {
+    const { html } = await bench.person.get(`/monitors/${id}/webhook`);
+    const [, options = ''] = /<select[^>]*name="webhook_kind"[^>]*>(.*?)<\/select>/s.exec(html) ?? [];
+    const chosen = /<option value="(\w*)"\s+selected/.exec(options)?.[1];
+    return [chosen, /<details open>\s*<summary>Digests/.test(html)];
+  };
+  expect(await select()).toEqual(['', false]);
+  const slack = 'https://hooks.slack.com/services/T00/B00/x';
+  await bench.person.post(`/monitors/${id}/webhook`, { webhook_url: slack, webhook_kind: '' });
+  expect(await bench.read(id)).toMatchObject({ webhook_url: slack, webhook_kind: 'slack' });
+  await bench.person.post(`/monitors/${id}/webhook`, { webhook_url: bench.receiver.url, webhook_kind: 'slack' });
+  expect(await select()).toEqual(['slack', true]);
+});

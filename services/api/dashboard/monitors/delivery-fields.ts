@@ -28,6 +28,7 @@ export function deliveryFields(form: Filling): Html {
   const isOpen =
     values.digest !== '' ||
     values.spike_webhook ||
+    values.webhook_kind !== '' ||
     ['webhook_kind', 'digest', 'spike_webhook'].some((name) => problems.has(name));
   return html`${field({
       ...of(form, 'webhook_url'),

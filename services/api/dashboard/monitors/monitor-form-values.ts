@@ -1,6 +1,7 @@
 import type { Monitor, RuleSettingsResource } from '../../../../schemas/api/monitors.ts';
 import type { RuleTerm } from '../../../../shared/matching/rule.ts';
 import { MAX_GROUPS, MAX_TERMS } from '../../../../shared/matching/validate-rule.ts';
+import { detectWebhookKind } from '../../../../shared/deliveries/rules/webhook-url.ts';
 import { parseRuleQuery } from '../../../../shared/monitors/rules/parse-rule-query.ts';
 import { printRuleQuery, refinementsResource } from '../../../../shared/monitors/rules/print-rule-query.ts';
 import type { RuleSettings } from '../../../../shared/monitors/rules/print-rule-query.ts';
@@ -45,8 +46,17 @@ export function valuesOfMonitor(monitor: Monitor): MonitorFormValues {
   const { name, webhook_url: url, webhook_kind: kind, include_posts: posts, include_comments: comments } = monitor;
   const rule = valuesOfRule({ ...monitor, posts, comments });
   const { digest = '', notify, spike_webhook = false } = monitor;
+  // A detected kind is detected again: otherwise it would stay when only the URL is replaced, as by that of a channel.
+  const isDetected = url === null || kind === detectWebhookKind(new URL(url));
   const options = { spike_webhook, digest, notify: notify !== undefined };
-  return { ...EMPTY_VALUES, ...rule, ...options, name, webhook_url: url ?? '', webhook_kind: kind ?? '' };
+  return {
+    ...EMPTY_VALUES,
+    ...rule,
+    ...options,
+    name,
+    webhook_url: url ?? '',
+    webhook_kind: isDetected ? '' : (kind ?? ''),
+  };
 }
 
 /** The fields of a rule; those that are absent have their usual value. */
