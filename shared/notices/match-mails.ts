@@ -29,7 +29,7 @@ export async function makeMatchMails(db: Queryable, limit: number): Promise<numb
   return execute(db, 'match-mails-make')`
     WITH recent AS (
       SELECT account_id, count(*) AS mails FROM match_mails
-      WHERE outcome IS NULL OR next_attempt_at > (SELECT service_now())
+      WHERE outcome IS NULL OR (outcome = 'sent' AND next_attempt_at > (SELECT service_now()))
       GROUP BY account_id
     ), ready AS MATERIALIZED (
       SELECT n.monitor_id, c.last_seq, coalesce(r.mails, 0)
@@ -45,6 +45,8 @@ export async function makeMatchMails(db: Queryable, limit: number): Promise<numb
       SELECT n.monitor_id, n.after_seq, ready.last_seq
       FROM ready JOIN match_mails n ON n.monitor_id = ready.monitor_id
       WHERE ready.place <= ${MAILS_PER_ACCOUNT} AND ready.last_seq > n.after_seq
+        -- A biller of the version before takes no advisory lock.
+        AND n.outcome IS NOT NULL AND n.next_attempt_at <= (SELECT service_now())
       LIMIT ${limit}
       FOR UPDATE OF n SKIP LOCKED
     ), counted AS (

@@ -34,7 +34,11 @@ const IS_PHRASE = /^(?:must|has|have|is|needs|cannot) /;
 /** @param entry what was typed, where the fault is in one entry of a list */
 export function faultSentence(name: string, message: string, entry?: string): string {
   if (entry !== undefined) return `“${entry}” ${message}${IS_PHRASE.test(message) ? '.' : ''}`;
-  return SENTENCES.get(message) ?? (IS_PHRASE.test(message) ? `${labelOf(name)} ${message}.` : message);
+  const known = SENTENCES.get(message);
+  if (known !== undefined) return known;
+  if (IS_PHRASE.test(message)) return `${labelOf(name)} ${message}.`;
+  // That of a rule as text has a caret below the position.
+  return name === 'query' || message.endsWith('.') ? message : `${message}.`;
 }
 
 function labelOf(name: string): string {

@@ -133,6 +133,8 @@ describe('the webhook', () => {
       spike_webhook: true,
       notify: 'email',
     });
+    expect((await save({})).status).toBe(400);
+    expect(await bench.read(id)).toMatchObject({ webhook_url: bench.receiver.url });
     await save({ webhook_url: '' });
     expect(await bench.read(id)).toMatchObject({ webhook_url: null, webhook_kind: null });
   });

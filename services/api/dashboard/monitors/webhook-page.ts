@@ -3,6 +3,7 @@ import type { TestDelivery } from '../../../../schemas/api/deliveries.ts';
 import type { Monitor, MonitorDelivery, NotifyStopped } from '../../../../schemas/api/monitors.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
+import { ApiError } from '../../http/api-error.ts';
 import { attempt, get, newFormKey, NO_PROBLEMS, idempotencyKeyOf, post } from '../page.ts';
 import type { PageResponse, PageRoute, ShownPage, PageRequest } from '../page.ts';
 import { copyable, dangerousButton, notice, postButton, problemSummary } from '../parts.ts';
@@ -52,6 +53,8 @@ export function deliveryForm(request: PageRequest, monitor: Monitor, filling: Pa
 }
 
 async function change(request: PageRequest): Promise<PageResponse> {
+  // A form without its fields would remove all that it does not hold.
+  if (!request.form.has('webhook_url')) throw new ApiError('invalid_request', 'webhook_url: is missing.');
   const values = valuesOfForm(request.form);
   try {
     await request.call('patch', '/v1/monitors/:id', { body: deliveryOfValues(values) });

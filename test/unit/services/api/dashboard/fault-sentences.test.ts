@@ -30,6 +30,7 @@ test.each([
   ['exclude', 'must have at most 20 terms', undefined, 'Excluded terms must have at most 20 terms.'],
   ['keywords', 'must have 2 to 100 characters', 'x', '“x” must have 2 to 100 characters.'],
   ['query', 'no such column: x', undefined, 'no such column: x'],
+  ['thing', 'names a comment; send the id of a post', undefined, 'names a comment; send the id of a post.'],
 ])('%s %s, of %j', (field, message, entry, sentence) => {
   expect(faultSentence(field, message, entry)).toBe(sentence);
 });
