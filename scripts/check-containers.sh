@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# `npm run check:containers`: builds deploy/Dockerfile and runs deploy/compose.yaml with Podman, on a machine without
+# any container engine. What Debian's packages bring is unpacked into a cache folder and entered by chroot, in namespaces
+# of its own, so nothing is installed, no port is opened and no process is left. test/containers/main.ts goes on there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# --inside STAGE ROOT STORE: the first process of the namespaces.
+if [ "${1:-}" = --inside ]; then
+  stage=$2 root=$3 store=$4
+  if [ "$stage" = build ]; then
+    mount --bind "$root" "$root"
+    mount --rbind /dev "$root/dev"
+    mount -t proc proc "$root/proc"
+    mount -t tmpfs tmpfs "$root/run"
+    mount -t tmpfs tmpfs "$root/tmp"
+    mkdir -p "$root/project" "$root/images" "$root/var/lib/containers"
+    mount --bind . "$root/project"
+    mount --bind "$(dirname "$root")" "$root/images"
+    mount --bind "$store" "$root/var/lib/containers"
+    cp /etc/resolv.conf /etc/hosts "$root/etc"
+  else
+    ip link set lo up
+  fi
+  mount -t sysfs sysfs "$root/sys"
+  # A hierarchy of its own: the machine's may be of the old kind.
+  mount -t cgroup2 cgroup "$root/sys/fs/cgroup"
+  # Without systemd nothing runs Podman's health checks, so main.ts does.
+  env -u XDG_CACHE_HOME -u XDG_RUNTIME_DIR -u NODE_EXTRA_CA_CERTS -u NODE_OPTIONS HOME=/root TMPDIR=/tmp \
+    DISABLE_HC_SYSTEMD=true PATH=/project/node_modules/.bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    chroot "$root" node /project/test/containers/main.ts "$stage"
+  # What runs reaches nothing outside of this machine.
+  if [ "$stage" = build ]; then unshare --net bash "$0" --inside run "$root" "$store"; fi
+  exit
+fi
+
+skip() {
+  echo "skipped: deploy/ in containers ($1)"
+  exit 0
+}
+[ "$(uname -s)" = Linux ] && [ "$(id -u)" = 0 ] || skip 'it needs Linux and root'
+unshare --mount --pid --net --cgroup --fork true 2> /dev/null || skip 'this machine allows no namespaces'
+for tool in apt-get dpkg-deb perl chroot ip tar; do
+  command -v "$tool" > /dev/null || skip "$tool is not installed"
+done
+
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/forum-monitor/containers
+mkdir -p "$cache"
+log=$cache/packages.log
+started=$SECONDS
+
+if ! command -v mmdebstrap > /dev/null; then
+  if ! [ -x "$cache/mmdebstrap/usr/bin/mmdebstrap" ]; then
+    apt=(-o "Dir::State::lists=$cache/lists" -o "Dir::Cache=$cache" -o APT::Sandbox::User=root)
+    mkdir -p "$cache/lists/partial" "$cache/archives/partial"
+    (apt-get "${apt[@]}" update && cd "$cache" && apt-get "${apt[@]}" download mmdebstrap) > "$log" 2>&1 ||
+      skip "mmdebstrap cannot be fetched: $(tail -1 "$log")"
+    dpkg-deb -x "$cache"/mmdebstrap_*.deb "$cache/mmdebstrap"
+  fi
+  PATH=$PATH:$cache/mmdebstrap/usr/bin
+fi
+# What the machine's apt needs to reach its packages.
+apt-config dump Acquire::Check-Valid-Until Acquire::Check-Date Acquire::http::Proxy Acquire::https::Proxy > "$cache/apt.conf"
+
+# unpack NAME SUITE VARIANT [PACKAGES]: a folder of the cache with these packages of Debian, made once.
+unpack() {
+  folder=$cache/$1-$(sha256sum <<< "$*" | head -c 8)
+  [ -e "$folder" ] && return
+  echo "unpacking Debian's packages for $1 (once)"
+  rm -rf "$cache/new"
+  mmdebstrap --mode=root --variant="$3" --format=directory --aptopt="$cache/apt.conf" --dpkgopt=force-unsafe-io \
+    ${4:+--include="$4"} "$2" "$cache/new" > "$log" 2>&1 || skip "Debian's packages cannot be had: $(tail -1 "$log")"
+  if [ "$1" = base ]; then
+    # What the official image of Node has: the binary, npm, and the user 1000.
+    install -D node_modules/node-linux-*/bin/node "$cache/new/usr/local/bin/node"
+    mkdir -p "$cache/new/usr/local/lib/node_modules"
+    cp -R "$(npm root --global)/npm" "$cache/new/usr/local/lib/node_modules"
+    ln -s ../lib/node_modules/npm/bin/npm-cli.js "$cache/new/usr/local/bin/npm"
+    chroot "$cache/new" useradd --user-group --uid 1000 --create-home --shell /bin/bash node
+  fi
+  rm -rf "$cache"/new/usr/share/{doc,locale,man}/* "$cache/new/var/lib/apt/lists"/*
+  mv "$cache/new" "$folder"
+}
+unpack base bookworm minbase
+base=$folder
+unpack engines forky essential postgresql-18,openjdk-21-jre-headless,wget
+engines=$folder
+unpack tools forky essential podman,podman-compose,crun,netavark,aardvark-dns,nftables,iproute2,catatonit,libstdc++6
+tools=$folder
+echo "Debian's packages: $((SECONDS - started)) s"
+
+# What the build needs to reach the registry as this user does; it is mounted, so it stays out of the image.
+mkdir -p "$cache/npm" "$cache/kafka"
+(
+  umask 077
+  cat "$(npm config get userconfig)" > "$cache/npm/npmrc" 2> /dev/null || true
+  authorities=${NODE_EXTRA_CA_CERTS:-$(npm config get cafile)}
+  if [ -f "$authorities" ]; then
+    cp "$authorities" "$cache/npm/authorities.pem"
+    echo 'cafile=/usr/local/etc/authorities.pem' >> "$cache/npm/npmrc"
+  fi
+)
+npx --no-install node test/containers/fetch-kafka.ts "$cache/kafka"
+
+# Container engines write here; the machine's limits are theirs, because not even root can raise them everywhere.
+cat > "$tools/etc/containers/containers.conf" << CONF
+[containers]
+default_ulimits = ["nofile=$(ulimit -Hn):$(ulimit -Hn)", "nproc=$(ulimit -Hu):$(ulimit -Hu)"]
+pids_limit = 0
+log_driver = "k8s-file"
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+CONF
+ln -sfn "$(basename "$base")" "$cache/base"
+ln -sfn "$(basename "$engines")" "$cache/engines"
+store=$cache/store
+rm -rf "$store"
+mkdir "$store"
+trap 'rm -rf "$store" "$cache/npm"' EXIT
+unshare --mount --propagation private --pid --fork --kill-child --cgroup bash "$0" --inside build "$tools" "$store"

@@ -1,0 +1,30 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { composeWith, podman, run, stage } from './podman.ts';
+
+const ENGINES = ['kafka', 'postgres', 'clickhouse'];
+
+/** Builds the image of deploy/Dockerfile on a stand-in for its base, and stand-ins for the engines' images. */
+export async function build(): Promise<void> {
+  const trial = readFileSync('/project/deploy/compose/trial.env', 'utf8');
+  writeFileSync('/tmp/containers.env', `${trial}\nWEBHOOK_ALLOW_PRIVATE=1\n`);
+  const base = /NODE_IMAGE=(\S+)/.exec(readFileSync('/project/deploy/Dockerfile', 'utf8'))![1]!;
+  await stage(`base image (${base})`, () => load('base', base));
+  // OCI's format has no health checks. npm reads the registry's settings beside its own folder.
+  const options = `--network host --format docker --volume /images/npm:/usr/local/etc:ro`;
+  await stage('deploy/Dockerfile', () => composeWith([`--podman-build-args=${options}`], 'build', 'api'));
+  await stage('images of the engines', async () => {
+    await load('engines', 'engines');
+    const { services } = parse(readFileSync('/project/deploy/compose.yaml', 'utf8'), { merge: true }) as {
+      services: Record<string, { image: string }>;
+    };
+    const folder = '/project/test/containers/engines';
+    for (const name of ENGINES) {
+      const names = ['--target', name, '--tag', services[name]!.image];
+      await podman('build', '--file', `${folder}/Containerfile`, '--build-context=jars=/images/kafka', ...names, folder);
+    }
+  });
+}
+
+const load = (folder: string, image: string) =>
+  run('bash', '-o', 'pipefail', '-c', `tar -C /images/${folder} -c . | podman import --quiet - ${image}`);
