@@ -5,33 +5,38 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# --inside STAGE ROOT STORE: the first process of the namespaces.
-if [ "${1:-}" = --inside ]; then
-  stage=$2 root=$3 store=$4
-  if [ "$stage" = build ]; then
-    mount --bind "$root" "$root"
-    mount --rbind /dev "$root/dev"
-    mount -t proc proc "$root/proc"
-    mount -t tmpfs tmpfs "$root/run"
-    mount -t tmpfs tmpfs "$root/tmp"
-    mkdir -p "$root/project" "$root/images" "$root/var/lib/containers"
-    mount --bind . "$root/project"
-    mount --bind "$(dirname "$root")" "$root/images"
-    mount --bind "$store" "$root/var/lib/containers"
-    cp /etc/resolv.conf /etc/hosts "$root/etc"
-  else
-    ip link set lo up
-  fi
-  mount -t sysfs sysfs "$root/sys"
-  # A hierarchy of its own: the machine's may be of the old kind.
-  mount -t cgroup2 cgroup "$root/sys/fs/cgroup"
+# --enter ROOT STORE: the first process of the namespaces makes ROOT its root, because containers that are entered later
+# would see the machine's root from within a chroot.
+if [ "${1:-}" = --enter ]; then
+  root=$2
+  mount --bind "$root" "$root"
+  mkdir -p "$root/project" "$root/images" "$root/var/lib/containers" "$root/old"
+  mount --bind . "$root/project"
+  mount --bind "$(dirname "$root")" "$root/images"
+  mount --bind "$3" "$root/var/lib/containers"
+  mount --rbind /dev "$root/dev"
+  mount -t proc proc "$root/proc"
+  mount -t tmpfs tmpfs "$root/run"
+  mount -t tmpfs tmpfs "$root/tmp"
+  cp /etc/resolv.conf "$root/etc"
+  cd "$root"
+  pivot_root . old
+  umount --lazy /old
+  unset XDG_CACHE_HOME XDG_RUNTIME_DIR NODE_EXTRA_CA_CERTS NODE_OPTIONS
   # Without systemd nothing runs Podman's health checks, so main.ts does.
-  env -u XDG_CACHE_HOME -u XDG_RUNTIME_DIR -u NODE_EXTRA_CA_CERTS -u NODE_OPTIONS HOME=/root TMPDIR=/tmp \
-    DISABLE_HC_SYSTEMD=true PATH=/project/node_modules/.bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    chroot "$root" node /project/test/containers/main.ts "$stage"
+  export HOME=/root TMPDIR=/tmp DISABLE_HC_SYSTEMD=true
+  export PATH=/project/node_modules/.bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+  bash /project/scripts/check-containers.sh --stage build
   # What runs reaches nothing outside of this machine.
-  if [ "$stage" = build ]; then unshare --net bash "$0" --inside run "$root" "$store"; fi
+  unshare --net bash /project/scripts/check-containers.sh --stage run
   exit
+fi
+if [ "${1:-}" = --stage ]; then
+  mount -t sysfs sysfs /sys
+  # A hierarchy of its own: the machine's may be of the old kind.
+  mount -t cgroup2 cgroup /sys/fs/cgroup
+  ip link set lo up
+  exec node /project/test/containers/main.ts "$2"
 fi
 
 skip() {
@@ -85,7 +90,7 @@ unpack base bookworm minbase
 base=$folder
 unpack engines forky essential postgresql-18,openjdk-21-jre-headless,wget
 engines=$folder
-unpack tools forky essential podman,podman-compose,crun,netavark,aardvark-dns,nftables,iproute2,catatonit,libstdc++6
+unpack tools forky essential podman,podman-compose,crun,netavark,aardvark-dns,nftables,iproute2,catatonit,mount,libstdc++6
 tools=$folder
 echo "Debian's packages: $((SECONDS - started)) s"
 
@@ -118,4 +123,4 @@ store=$cache/store
 rm -rf "$store"
 mkdir "$store"
 trap 'rm -rf "$store" "$cache/npm"' EXIT
-unshare --mount --propagation private --pid --fork --kill-child --cgroup bash "$0" --inside build "$tools" "$store"
+unshare --mount --propagation private --pid --fork --kill-child --cgroup bash "$0" --enter "$tools" "$store"

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { composeWith, podman, run, stage } from './podman.ts';
+import { composeWith, ENV_FILE, podman, run, stage } from './podman.ts';
 
 const ENGINES = ['kafka', 'postgres', 'clickhouse'];
 
 /** Builds the image of deploy/Dockerfile on a stand-in for its base, and stand-ins for the engines' images. */
 export async function build(): Promise<void> {
   const trial = readFileSync('/project/deploy/compose/trial.env', 'utf8');
-  writeFileSync('/tmp/containers.env', `${trial}\nWEBHOOK_ALLOW_PRIVATE=1\n`);
+  writeFileSync(ENV_FILE, `${trial}\nWEBHOOK_ALLOW_PRIVATE=1\n`);
   const base = /NODE_IMAGE=(\S+)/.exec(readFileSync('/project/deploy/Dockerfile', 'utf8'))![1]!;
   await stage(`base image (${base})`, () => load('base', base));
   // OCI's format has no health checks. npm reads the registry's settings beside its own folder.

@@ -3,6 +3,9 @@
  * reached, then `run` where nothing is.
  */
 import { build } from './build.ts';
+import { runInstallation } from './run.ts';
 
 const [stage] = process.argv.slice(2);
-await (stage === 'build' ? build() : Promise.reject(new Error('not yet')));
+await (stage === 'build' ? build() : runInstallation());
+// Containers that are left end with the namespaces.
+process.exit(0);

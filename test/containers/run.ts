@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Customer } from './customer.ts';
+import { compose, container, inspect, killAndAwait, podman, processOf, set, stage, up, untilHealthy } from './podman.ts';
+
+const ENGINES = ['kafka', 'postgres', 'clickhouse'];
+const SERVICES = ['api', 'workers'];
+const ADMIN = 'services/admin/main.ts';
+
+export async function runInstallation(): Promise<void> {
+  const started = performance.now();
+  await stage('engines and simulator are healthy', () => up([...ENGINES, 'simulator']));
+  await stage('migrate', migrate);
+  await stage('api and workers are healthy', () => up(SERVICES));
+  console.log(`start to ready: ${((performance.now() - started) / 1_000).toFixed(0)} s`);
+  await stage('containers are confined as compose says', confined);
+  let customer!: Customer;
+  await stage('account by the admin program, monitors by the API', async () => {
+    const account = ['account', 'create', '--email', 'you@example.com', '--credits', '500', '--pack', '79'];
+    const created = await compose('exec', '-T', 'api', 'node', ADMIN, ...account);
+    customer = new Customer((JSON.parse(created) as { api_key: string }).api_key);
+    await customer.createMonitors();
+  });
+  await stage('first signed webhook', () => until('a webhook', () => customer.received.size > 0));
+  customer.load();
+  await upgrade(customer);
+  for (const service of [...SERVICES, 'simulator', ...ENGINES]) {
+    await stage(`kill ${service}`, async () => {
+      const seconds = await killAndAwait(service);
+      return `healthy again after ${seconds.toFixed(1)} s; ${customer.takeFailures()}`;
+    });
+  }
+  await stage('every match is received once by id', () => settled(customer));
+}
+
+/** Podman's compose takes a container that was only created for one that has ended, so this one is waited for. */
+async function migrate(): Promise<void> {
+  await compose('up', '--detach', '--no-deps', 'migrate');
+  const code = await podman('wait', container('migrate'));
+  if (code !== '0') throw new Error(`migrate ended with ${code}: ${await podman('logs', container('migrate'))}`);
+}
+
+/** What the kernel says of the processes, not what was asked for. */
+async function confined(): Promise<string> {
+  for (const service of [...SERVICES, 'simulator']) {
+    const status = readFileSync(`/proc/${await processOf(service)}/status`, 'utf8');
+    const lines = ['Uid:\t1000\t1000\t1000\t1000', 'CapEff:\t0000000000000000', 'CapBnd:\t0000000000000000', 'NoNewPrivs:\t1'];
+    const missing = lines.filter((line) => !status.includes(line));
+    if (missing.length > 0) throw new Error(`${service} runs otherwise: ${missing.join(', ')}`);
+    const written = await podman('exec', container(service), 'touch', '/app/file').then(
+      () => true,
+      (error: unknown) => !String(error).includes('Read-only file system'),
+    );
+    if (written) throw new Error(`the file system of ${service} can be written to`);
+  }
+  return 'user 1000, no capability, no new privileges, read-only';
+}
+
+/** By the steps of docs/operate/deploy.md, under the load of the customer. */
+async function upgrade(customer: Customer): Promise<void> {
+  for (const service of [...SERVICES].reverse()) {
+    await stage(`SIGTERM to ${service}`, async () => {
+      const from = performance.now();
+      await compose('stop', service);
+      const seconds = ((performance.now() - from) / 1_000).toFixed(1);
+      const code = await inspect(service, '.State.ExitCode');
+      if (code !== '0') throw new Error(`${service} ended with ${code} after ${seconds} s`);
+      await compose('start', service);
+      await untilHealthy([service]);
+      return `ended by itself after ${seconds} s; ${customer.takeFailures()}`;
+    });
+  }
+  await podman('tag', 'forum-monitor:1.0.0', 'forum-monitor:1.0.1');
+  set('FORUM_VERSION', '1.0.1');
+  for (const step of ['migrate', 'workers', 'api']) {
+    await stage(`upgrade: ${step}`, async () => {
+      if (step === 'migrate') await compose('run', '--rm', '--no-deps', 'migrate');
+      else await up([step], '--no-deps');
+      if (step !== 'migrate' && !(await inspect(step, '.ImageName')).endsWith(':1.0.1'))
+        throw new Error(`${step} was not replaced`);
+      return customer.takeFailures();
+    });
+  }
+}
+
+/** Stops the forum, and waits until everything that it emitted has arrived. */
+async function settled(customer: Customer): Promise<string> {
+  const address = await inspect('simulator', '(index .NetworkSettings.Networks "forum-monitor_default").IPAddress');
+  const body = JSON.stringify({ rate: 0.001 });
+  const headers = { 'content-type': 'application/json' };
+  await fetch(`http://${address}:8090/simulator/rate`, { method: 'POST', headers, body });
+  let compared = await customer.compare();
+  for (let tries = 0; tries < 40 && compared.faults.length > 0; tries += 1) {
+    await wait(3_000);
+    compared = await customer.compare();
+  }
+  const { expected, matches, received, repeated, unsigned, faults } = compared;
+  if (faults.length > 0 || unsigned > 0 || expected === 0)
+    throw new Error(`${faults.join(', ')}; ${unsigned} unsigned; ${expected} expected`);
+  return `${expected} expected, ${matches} recorded, ${received} received, ${repeated} of them repeatedly`;
+}
+
+async function until(what: string, condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 120_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`${what} did not come`);
+    await wait(200);
+  }
+}
