@@ -87,7 +87,7 @@ export class Customer {
   async #request(): Promise<void> {
     const at = Date.now();
     this.requests += 1;
-    await this.call('GET', '/v1/monitors?limit=1').catch((error: unknown) => {
+    await this.call('GET', '/v1/monitors').catch((error: unknown) => {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       this.failures.push({ at, fault: String(cause).slice(0, 100) });
     });
@@ -127,7 +127,10 @@ export class Customer {
   async compare() {
     const simulator = `http://${await inspect('simulator', '(index .NetworkSettings.Networks "forum-monitor_default").IPAddress')}:8090`;
     const folder = await podman('volume', 'inspect', '--format', '{{.Mountpoint}}', 'forum-monitor_simulator');
-    const emitted = readEmitted(`${folder}/emitted.jsonl`);
+    const begun = Math.min(...[...this.#monitors.values()].map(({ since }) => since));
+    const emitted = readEmitted(`${folder}/emitted.jsonl`).filter(
+      ({ at, visible_at }) => at > begun && visible_at < Date.now() - 1_000,
+    );
     const things = await fetchThings(
       simulator,
       emitted.map(({ name }) => name),

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Customer } from './customer.ts';
 import { compose, container, inspect, killAndAwait, podman, processOf, set, stage, up, untilHealthy } from './podman.ts';
@@ -31,6 +31,7 @@ export async function runInstallation(): Promise<void> {
     });
   }
   await stage('every match is received once by id', () => settled(customer));
+  await restoreBackup(customer);
 }
 
 /** Podman's compose takes a container that was only created for one that has ended, so this one is waited for. */
@@ -83,12 +84,72 @@ async function upgrade(customer: Customer): Promise<void> {
   }
 }
 
+/** By the steps of docs/operate/backup.md, in compose, with a new volume for each engine. */
+async function restoreBackup(customer: Customer): Promise<void> {
+  const inPostgres = (...command: string[]) => {
+    const database = 'DATABASE_URL=postgres://forum:trial@postgres:5432/forum';
+    const volumes = ['--volume', '/project/deploy/backup:/scripts:ro', '--volume', '/tmp/backups:/backups'];
+    const options = ['--network', 'forum-monitor_default', '--user', '0:0', '--env', database, ...volumes];
+    return podman('run', '--rm', ...options, 'postgres:18.4', 'bash', ...command);
+  };
+  mkdirSync('/tmp/backups');
+  let before = '';
+  await stage('back-up.sh, of a server at rest', async () => {
+    await compose('stop', ...SERVICES);
+    before = await checksums();
+    await inPostgres('/scripts/back-up.sh', '/backups/one');
+  });
+  await stage('the volumes of the engines are removed', async () => {
+    await compose('down');
+    await podman('volume', 'rm', ...ENGINES.map((name) => `forum-monitor_${name}`));
+    await up([...ENGINES, 'simulator']);
+  });
+  await stage('restore.sh', async () => {
+    await inPostgres('/scripts/restore.sh', '/backups/one');
+    const after = await checksums();
+    if (after !== before) throw new Error(`the restored database differs:\n${before}\n${after}`);
+    const lines = after.split('\n');
+    const rows = lines.reduce((sum, line) => sum + Number(line.split('|')[1]), 0);
+    return `${lines.length} tables with ${rows} rows have the checksums of before`;
+  });
+  await stage('restore finish', async () => {
+    const takenAt = readFileSync('/tmp/backups/one/taken-at', 'utf8').trim();
+    await compose('run', '--rm', '--no-deps', 'api', ADMIN, 'restore', 'finish', '--taken-at', takenAt);
+  });
+  const known = customer.received.size;
+  await stage('services go on from the backup', async () => {
+    await up(SERVICES);
+    await compose('exec', '-T', 'api', 'node', ADMIN, 'archive', 'rebuild');
+    await setRate(20);
+    await until('a new webhook', () => customer.received.size > known);
+  });
+}
+
+/** Of each table: its name, the number of its rows, and a checksum of them in any order. */
+async function checksums(): Promise<string> {
+  const psql = (sql: string) =>
+    podman('exec', container('postgres'), 'psql', '--username=forum', '--tuples-only', '--no-align', '-c', sql);
+  const tables = await psql(
+    "SELECT oid::regclass FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname",
+  );
+  const each = tables.split('\n').map(
+    (table) =>
+      `SELECT '${table}', count(*), md5(string_agg(md5(t::text), '' ORDER BY md5(t::text))) FROM ${table} AS t`,
+  );
+  return psql(each.join(' UNION ALL '));
+}
+
+/** From now on the simulator emits so many items a second. */
+async function setRate(rate: number): Promise<void> {
+  const address = await inspect('simulator', '(index .NetworkSettings.Networks "forum-monitor_default").IPAddress');
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ rate });
+  await fetch(`http://${address}:8090/simulator/rate`, { method: 'POST', headers, body });
+}
+
 /** Stops the forum, and waits until everything that it emitted has arrived. */
 async function settled(customer: Customer): Promise<string> {
-  const address = await inspect('simulator', '(index .NetworkSettings.Networks "forum-monitor_default").IPAddress');
-  const body = JSON.stringify({ rate: 0.001 });
-  const headers = { 'content-type': 'application/json' };
-  await fetch(`http://${address}:8090/simulator/rate`, { method: 'POST', headers, body });
+  await setRate(0.001);
   let compared = await customer.compare();
   for (let tries = 0; tries < 40 && compared.faults.length > 0; tries += 1) {
     await wait(3_000);
