@@ -1,7 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { composeWith, ENV_FILE, podman, run, stage } from './podman.ts';
 
+const IMAGE = 'forum-monitor:1.0.0';
+/** A copy as a registry would get it. */
+const PUSHED = '/var/lib/containers/pushed';
 const ENGINES = ['kafka', 'postgres', 'clickhouse'];
 
 /** Builds the image of deploy/Dockerfile on a stand-in for its base, and stand-ins for the engines' images. */
@@ -12,7 +16,10 @@ export async function build(): Promise<void> {
   await stage(`base image (${base})`, () => load('base', base));
   // OCI's format has no health checks. npm reads the registry's settings beside its own folder.
   const options = `--network host --format docker --volume /images/npm:/usr/local/etc:ro`;
-  await stage('deploy/Dockerfile', () => composeWith([`--podman-build-args=${options}`], 'build', 'api'));
+  await stage('deploy/Dockerfile', async () => {
+    await composeWith([`--podman-build-args=${options}`], 'build', 'api');
+  });
+  await stage('size of the image', () => size(base));
   await stage('images of the engines', async () => {
     await load('engines', 'engines');
     const { services } = parse(readFileSync('/project/deploy/compose.yaml', 'utf8'), { merge: true }) as {
@@ -21,9 +28,26 @@ export async function build(): Promise<void> {
     const folder = '/project/test/containers/engines';
     for (const name of ENGINES) {
       const names = ['--target', name, '--tag', services[name]!.image];
-      await podman('build', '--file', `${folder}/Containerfile`, '--build-context=jars=/images/kafka', ...names, folder);
+      await podman(
+        'build',
+        '--file',
+        `${folder}/Containerfile`,
+        '--build-context=jars=/images/kafka',
+        ...names,
+        folder,
+      );
     }
   });
+}
+
+async function size(base: string): Promise<string> {
+  const megabytes = async (name: string) =>
+    Math.round(Number(await podman('image', 'inspect', '--format', '{{.Size}}', name)) / 1e6);
+  await podman('push', '--quiet', '--compression-format', 'gzip', IMAGE, `dir:${PUSHED}`);
+  const files = readdirSync(PUSHED).map((file) => statSync(join(PUSHED, file)).size);
+  rmSync(PUSHED, { recursive: true });
+  const compressed = Math.round(files.reduce((sum, bytes) => sum + bytes, 0) / 1e6);
+  return `${await megabytes(IMAGE)} MB, of which base ${await megabytes(base)} MB; ${compressed} MB compressed`;
 }
 
 const load = (folder: string, image: string) =>

@@ -22,8 +22,7 @@ export class Customer {
   /** Of each signed webhook that was received: the delivery's id, and how often it came. */
   readonly received = new Map<string, number>();
   unsigned = 0;
-  failures: { at: number; fault: string }[] = [];
-  requests = 0;
+  #failures: { at: number; fault: string }[] = [];
   readonly #key: string;
   readonly #monitors = new Map<string, { keyword: string; secret: string; since: number }>();
   readonly #server = createServer((request, response) => {
@@ -42,6 +41,7 @@ export class Customer {
     });
   });
   #loads = false;
+  readonly #pending = new Set<Promise<void>>();
 
   constructor(key: string) {
     this.#key = key;
@@ -78,7 +78,9 @@ export class Customer {
     this.#loads = true;
     void (async () => {
       while (this.#loads) {
-        void this.#request();
+        const request = this.#request();
+        this.#pending.add(request);
+        void request.then(() => this.#pending.delete(request));
         await wait(200);
       }
     })();
@@ -86,17 +88,17 @@ export class Customer {
 
   async #request(): Promise<void> {
     const at = Date.now();
-    this.requests += 1;
     await this.call('GET', '/v1/monitors').catch((error: unknown) => {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      this.failures.push({ at, fault: String(cause).slice(0, 100) });
+      this.#failures.push({ at, fault: String(cause).slice(0, 100) });
     });
   }
 
-  /** What failed since the last call, in words. */
-  takeFailures(): string {
-    const failed = this.failures;
-    this.failures = [];
+  /** What failed of the requests since the last call, in words. */
+  async takeFailures(): Promise<string> {
+    await Promise.all(this.#pending);
+    const failed = this.#failures;
+    this.#failures = [];
     if (failed.length === 0) return 'no request failed';
     const times = failed.map(({ at }) => at);
     const seconds = (Math.max(...times) - Math.min(...times)) / 1_000;
@@ -111,7 +113,7 @@ export class Customer {
 
   async #matches(monitor: string): Promise<Match[]> {
     const matches: Match[] = [];
-    for (let after: string | null = ''; after !== null; ) {
+    for (let after: string | null = ''; after !== null;) {
       const cursor: string = after === '' ? '' : `&after=${after}`;
       const page: { items: Match[]; after: string | null } = await this.call(
         'GET',
@@ -146,7 +148,8 @@ export class Customer {
       const lost = wanted.filter(({ name }) => !recorded.has(name));
       const unsent = found.filter((match) => !match.suppressed && !this.received.has(match.id));
       if (lost.length > 0) faults.push(`${keyword}: ${lost.length} items lost`);
-      if (recorded.size !== found.length) faults.push(`${keyword}: ${found.length - recorded.size} items matched twice`);
+      if (recorded.size !== found.length)
+        faults.push(`${keyword}: ${found.length - recorded.size} items matched twice`);
       if (unsent.length > 0) faults.push(`${keyword}: ${unsent.length} matches were not received`);
       expected += wanted.length;
       matches += found.length;

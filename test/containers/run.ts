@@ -1,7 +1,18 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Customer } from './customer.ts';
-import { compose, container, inspect, killAndAwait, podman, processOf, set, stage, up, untilHealthy } from './podman.ts';
+import {
+  compose,
+  container,
+  inspect,
+  killAndAwait,
+  podman,
+  processOf,
+  set,
+  stage,
+  up,
+  untilHealthy,
+} from './podman.ts';
 
 const ENGINES = ['kafka', 'postgres', 'clickhouse'];
 const SERVICES = ['api', 'workers'];
@@ -27,7 +38,7 @@ export async function runInstallation(): Promise<void> {
   for (const service of [...SERVICES, 'simulator', ...ENGINES]) {
     await stage(`kill ${service}`, async () => {
       const seconds = await killAndAwait(service);
-      return `healthy again after ${seconds.toFixed(1)} s; ${customer.takeFailures()}`;
+      return `healthy again after ${seconds.toFixed(1)} s; ${await customer.takeFailures()}`;
     });
   }
   await stage('every match is received once by id', () => settled(customer));
@@ -45,7 +56,12 @@ async function migrate(): Promise<void> {
 async function confined(): Promise<string> {
   for (const service of [...SERVICES, 'simulator']) {
     const status = readFileSync(`/proc/${await processOf(service)}/status`, 'utf8');
-    const lines = ['Uid:\t1000\t1000\t1000\t1000', 'CapEff:\t0000000000000000', 'CapBnd:\t0000000000000000', 'NoNewPrivs:\t1'];
+    const lines = [
+      'Uid:\t1000\t1000\t1000\t1000',
+      'CapEff:\t0000000000000000',
+      'CapBnd:\t0000000000000000',
+      'NoNewPrivs:\t1',
+    ];
     const missing = lines.filter((line) => !status.includes(line));
     if (missing.length > 0) throw new Error(`${service} runs otherwise: ${missing.join(', ')}`);
     const written = await podman('exec', container(service), 'touch', '/app/file').then(
@@ -68,7 +84,7 @@ async function upgrade(customer: Customer): Promise<void> {
       if (code !== '0') throw new Error(`${service} ended with ${code} after ${seconds} s`);
       await compose('start', service);
       await untilHealthy([service]);
-      return `ended by itself after ${seconds} s; ${customer.takeFailures()}`;
+      return `ended by itself after ${seconds} s; ${await customer.takeFailures()}`;
     });
   }
   await podman('tag', 'forum-monitor:1.0.0', 'forum-monitor:1.0.1');
@@ -132,10 +148,12 @@ async function checksums(): Promise<string> {
   const tables = await psql(
     "SELECT oid::regclass FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname",
   );
-  const each = tables.split('\n').map(
-    (table) =>
-      `SELECT '${table}', count(*), md5(string_agg(md5(t::text), '' ORDER BY md5(t::text))) FROM ${table} AS t`,
-  );
+  const each = tables
+    .split('\n')
+    .map(
+      (table) =>
+        `SELECT '${table}', count(*), md5(string_agg(md5(t::text), '' ORDER BY md5(t::text))) FROM ${table} AS t`,
+    );
   return psql(each.join(' UNION ALL '));
 }
 
