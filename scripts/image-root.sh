@@ -25,12 +25,13 @@ else
   (cd "$app" && npm ci --omit=dev > /dev/null)
 fi
 rm -rf "$app"/node_modules/node-linux-* "$app"/node_modules/node-darwin-* "$app"/node_modules/node-bin-* "$app/node_modules/node"
+find "$app/node_modules" -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
 # step: describe
 (cd "$app" && npm sbom --package-lock-only --omit=dev --sbom-format cyclonedx > sbom.cdx.json)
 
 # step: copy
-cp -R schemas shared services "$app"
+cp -R schemas shared services docs "$app"
 cp deploy/healthcheck.mjs "$app/deploy"
 rm -rf "$app/scripts" "$app/patches" "$app/package-lock.json" "$app/.npmrc"
 

@@ -106,9 +106,9 @@ export class Customer {
     return `${failed.length} requests failed within ${seconds.toFixed(1)} s (${faults})`;
   }
 
-  stop(): void {
+  /** Sends no more requests, and goes on to receive. */
+  rest(): void {
     this.#loads = false;
-    this.#server.close();
   }
 
   async #matches(monitor: string): Promise<Match[]> {
