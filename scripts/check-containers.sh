@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `npm run check:containers`: builds deploy/Dockerfile and runs deploy/compose.yaml with Podman, on a machine without
-# any container engine. What Debian's packages bring is unpacked into a cache folder and entered by chroot, in namespaces
-# of its own, so nothing is installed, no port is opened and no process is left. test/containers/main.ts goes on there.
+# any container engine. Podman and what else Debian's packages bring is unpacked into the user's cache folder and run in
+# namespaces, so nothing is installed, no port is opened and no process is left. test/containers/main.ts goes on there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -43,7 +43,7 @@ skip() {
   echo "skipped: deploy/ in containers ($1)"
   exit 0
 }
-[ "$(uname -s)" = Linux ] && [ "$(id -u)" = 0 ] || skip 'it needs Linux and root'
+[ "$(uname -s) $(id -u)" = 'Linux 0' ] || skip 'it needs Linux and root'
 unshare --mount --pid --net --cgroup --fork true 2> /dev/null || skip 'this machine allows no namespaces'
 for tool in apt-get dpkg-deb perl chroot ip tar; do
   command -v "$tool" > /dev/null || skip "$tool is not installed"
@@ -67,31 +67,38 @@ fi
 # What the machine's apt needs to reach its packages.
 apt-config dump Acquire::Check-Valid-Until Acquire::Check-Date Acquire::http::Proxy Acquire::https::Proxy > "$cache/apt.conf"
 
-# unpack NAME SUITE VARIANT [PACKAGES]: a folder of the cache with these packages of Debian, made once.
+# unpack NAME SUITE VARIANT [PACKAGES]: begins to make a folder of the cache with these packages of Debian, once.
+making=()
 unpack() {
-  folder=$cache/$1-$(sha256sum <<< "$*" | head -c 8)
+  local folder fresh
+  folder=$cache/$1-$(sha256sum <<< "$*" | head -c 8) fresh=$cache/new-$1
+  ln -sfn "$(basename "$folder")" "$cache/$1"
   [ -e "$folder" ] && return
   echo "unpacking Debian's packages for $1 (once)"
-  rm -rf "$cache/new"
-  mmdebstrap --mode=root --variant="$3" --format=directory --aptopt="$cache/apt.conf" --dpkgopt=force-unsafe-io \
-    ${4:+--include="$4"} "$2" "$cache/new" > "$log" 2>&1 || skip "Debian's packages cannot be had: $(tail -1 "$log")"
-  if [ "$1" = base ]; then
-    # What the official image of Node has: the binary, npm, and the user 1000.
-    install -D node_modules/node-linux-*/bin/node "$cache/new/usr/local/bin/node"
-    mkdir -p "$cache/new/usr/local/lib/node_modules"
-    cp -R "$(npm root --global)/npm" "$cache/new/usr/local/lib/node_modules"
-    ln -s ../lib/node_modules/npm/bin/npm-cli.js "$cache/new/usr/local/bin/npm"
-    chroot "$cache/new" useradd --user-group --uid 1000 --create-home --shell /bin/bash node
-  fi
-  rm -rf "$cache"/new/usr/share/{doc,locale,man}/* "$cache/new/var/lib/apt/lists"/*
-  mv "$cache/new" "$folder"
+  (
+    rm -rf "$fresh"
+    mmdebstrap --mode=root --variant="$3" --format=directory --aptopt="$cache/apt.conf" --dpkgopt=force-unsafe-io \
+      ${4:+--include="$4"} "$2" "$fresh"
+    if [ "$1" = base ]; then
+      # What the official image of Node has: the binary, npm, and the user 1000.
+      install -D node_modules/node-linux-*/bin/node "$fresh/usr/local/bin/node"
+      mkdir -p "$fresh/usr/local/lib/node_modules"
+      cp -R "$(npm root --global)/npm" "$fresh/usr/local/lib/node_modules"
+      ln -s ../lib/node_modules/npm/bin/npm-cli.js "$fresh/usr/local/bin/npm"
+      chroot "$fresh" useradd --user-group --uid 1000 --create-home --shell /bin/bash node
+    fi
+    rm -rf "$fresh"/usr/share/{doc,locale,man}/* "$fresh/var/lib/apt/lists"/*
+    mv "$fresh" "$folder"
+  ) > "$cache/$1.log" 2>&1 &
+  making+=("$!:$1")
 }
 unpack base bookworm minbase
-base=$folder
 unpack engines forky essential postgresql-18,openjdk-21-jre-headless,wget
-engines=$folder
 unpack tools forky essential podman,podman-compose,crun,netavark,aardvark-dns,nftables,iproute2,catatonit,mount,libstdc++6
-tools=$folder
+for job in "${making[@]}"; do
+  wait "${job%%:*}" || skip "Debian's packages cannot be had: $(grep -m 1 '^E: ' "$cache/${job#*:}.log")"
+done
+tools=$(realpath "$cache/tools")
 echo "Debian's packages: $((SECONDS - started)) s"
 
 # What the build needs to reach the registry as this user does; it is mounted, so it stays out of the image.
@@ -117,8 +124,6 @@ log_driver = "k8s-file"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
 CONF
-ln -sfn "$(basename "$base")" "$cache/base"
-ln -sfn "$(basename "$engines")" "$cache/engines"
 store=$cache/store
 rm -rf "$store"
 mkdir "$store"

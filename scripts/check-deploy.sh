@@ -40,7 +40,7 @@ check node 'licences of production dependencies' node scripts/licences.ts
 cat "$scratch/out"
 audit
 check hadolint 'the Dockerfile' hadolint deploy/Dockerfile
-check shellcheck 'shell scripts' shellcheck scripts/*.sh deploy/backup/*.sh
+check shellcheck 'shell scripts' shellcheck scripts/*.sh deploy/backup/*.sh test/containers/engines/*.sh
 if docker compose version > /dev/null 2>&1; then
   check docker 'the compose file' compose
 else

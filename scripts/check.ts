@@ -1,8 +1,8 @@
 /**
- * `npm run check`: runs every script of package.json whose name begins with `check:` but `check:containers`, which needs
- * root and ten minutes. In the order given there, the longest first, as many at a time as there are processors. Prints
- * the output of each when it ends. One step that fails makes the check fail. More at a time would keep eslint, the
- * longest, from its processor, and end later.
+ * `npm run check`: runs every script of package.json whose name begins with `check:`, in the order given there, the
+ * longest first, as many at a time as there are processors. `check:containers` needs root and ten minutes, so it is
+ * left out. Prints the output of each when it ends. One step that fails makes the check fail. More at a time would keep
+ * eslint, the longest, from its processor, and end later.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -13,7 +13,9 @@ export async function build(): Promise<void> {
   const trial = readFileSync('/project/deploy/compose/trial.env', 'utf8');
   writeFileSync(ENV_FILE, `${trial}\nWEBHOOK_ALLOW_PRIVATE=1\n`);
   const base = /NODE_IMAGE=(\S+)/.exec(readFileSync('/project/deploy/Dockerfile', 'utf8'))![1]!;
-  await stage(`base image (${base})`, () => load('base', base));
+  await stage(`base image (${base})`, async () => {
+    await load('base', base);
+  });
   // OCI's format has no health checks. npm reads the registry's settings beside its own folder.
   const options = `--network host --format docker --volume /images/npm:/usr/local/etc:ro`;
   await stage('deploy/Dockerfile', async () => {
@@ -43,7 +45,7 @@ export async function build(): Promise<void> {
 async function size(base: string): Promise<string> {
   const megabytes = async (name: string) =>
     Math.round(Number(await podman('image', 'inspect', '--format', '{{.Size}}', name)) / 1e6);
-  await podman('push', '--quiet', '--compression-format', 'gzip', IMAGE, `dir:${PUSHED}`);
+  await podman('save', '--quiet', '--format', 'docker-dir', '--compress', '--output', PUSHED, IMAGE);
   const files = readdirSync(PUSHED).map((file) => statSync(join(PUSHED, file)).size);
   rmSync(PUSHED, { recursive: true });
   const compressed = Math.round(files.reduce((sum, bytes) => sum + bytes, 0) / 1e6);

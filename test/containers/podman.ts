@@ -40,8 +40,8 @@ const isHealthy = (service: string) =>
     () => false,
   );
 
-/** Runs the health checks of compose and of the image until each has passed. Returns the seconds. */
-export async function untilHealthy(services: readonly string[], seconds = 180): Promise<number> {
+/** Runs the health checks of compose and of the image until each has passed. */
+async function untilHealthy(services: readonly string[], seconds = 180): Promise<void> {
   const started = performance.now();
   for (const service of services) {
     while (!(await isHealthy(service))) {
@@ -51,7 +51,6 @@ export async function untilHealthy(services: readonly string[], seconds = 180): 
       await wait(500);
     }
   }
-  return (performance.now() - started) / 1_000;
 }
 
 /** `compose up --detach`, which waits for the health of what a service depends on, and then for its own. */
@@ -89,9 +88,9 @@ export async function killAndAwait(service: string): Promise<number> {
 export const set = (name: string, value: string) => appendFileSync(ENV_FILE, `${name}=${value}\n`);
 
 /** Runs a stage and prints how many seconds it took, and what it returns. */
-export async function stage(name: string, work: () => Promise<string | void>): Promise<void> {
+export async function stage(name: string, work: () => Promise<unknown>): Promise<void> {
   const started = performance.now();
   const result = await work();
   const seconds = ((performance.now() - started) / 1_000).toFixed(1).padStart(6);
-  console.log(`${seconds} s  ${name}${result === undefined || result === '' ? '' : `: ${result}`}`);
+  console.log(`${seconds} s  ${name}${typeof result === 'string' ? `: ${result}` : ''}`);
 }

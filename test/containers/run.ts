@@ -1,18 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Customer } from './customer.ts';
-import {
-  compose,
-  container,
-  inspect,
-  killAndAwait,
-  podman,
-  processOf,
-  set,
-  stage,
-  up,
-  untilHealthy,
-} from './podman.ts';
+import { compose, container, inspect, killAndAwait, podman, processOf, set, stage, up } from './podman.ts';
 
 const ENGINES = ['kafka', 'postgres', 'clickhouse'];
 const SERVICES = ['api', 'workers'];

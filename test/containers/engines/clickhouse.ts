@@ -27,16 +27,20 @@ const engine = spawn(process.execPath, args, {
   env: { ...process.env, UV_THREADPOOL_SIZE: '16' },
   stdio: 'inherit',
 });
-engine.once('exit', (code) => process.exit(code ?? 1));
-process.on('SIGTERM', () => engine.kill('SIGTERM'));
+engine.once('exit', (code) => {
+  process.exit(code ?? 1);
+});
+process.on('SIGTERM', () => void engine.kill('SIGTERM'));
 
-for (let created = false; !created; await wait(100)) {
+let isCreated = false;
+while (!isCreated) {
   const body = `CREATE DATABASE IF NOT EXISTS ${CLICKHOUSE_DB}`;
   const url = `http://${ENGINE.host}:${ENGINE.port}`;
-  created = await fetch(url, { method: 'POST', headers: { authorization: own }, body }).then(
+  isCreated = await fetch(url, { method: 'POST', headers: { authorization: own }, body }).then(
     ({ ok }) => ok,
     () => false,
   );
+  await wait(100);
 }
 
 createServer((incoming, outgoing) => {
