@@ -94,8 +94,13 @@ export class Customer {
     });
   }
 
-  /** What failed of the requests since the last call, in words. */
-  async takeFailures(): Promise<string> {
+  /**
+   * What failed of the requests since the last call, in words.
+   *
+   * @param mayFail whether what happened takes away what the API needs
+   * @throws Error when something failed that may not
+   */
+  async takeFailures(mayFail: boolean): Promise<string> {
     await Promise.all(this.#pending);
     const failed = this.#failures;
     this.#failures = [];
@@ -103,7 +108,9 @@ export class Customer {
     const times = failed.map(({ at }) => at);
     const seconds = (Math.max(...times) - Math.min(...times)) / 1_000;
     const faults = [...new Set(failed.map(({ fault }) => fault))].slice(0, 3).join('; ');
-    return `${failed.length} requests failed within ${seconds.toFixed(1)} s (${faults})`;
+    const report = `${failed.length} requests failed within ${seconds.toFixed(1)} s (${faults})`;
+    if (!mayFail) throw new Error(report);
+    return report;
   }
 
   /** Sends no more requests, and goes on to receive. */
