@@ -129,3 +129,4 @@ rm -rf "$store"
 mkdir "$store"
 trap 'rm -rf "$store" "$cache/npm"' EXIT
 unshare --mount --propagation private --pid --fork --kill-child --cgroup bash "$0" --enter "$tools" "$store"
+echo "deploy/ ran in containers; all of it took $((SECONDS / 60)) min $((SECONDS % 60)) s"
