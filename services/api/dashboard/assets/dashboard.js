@@ -89,7 +89,12 @@ function keepAdding(list) {
     const { id, markup } = JSON.parse(event.data);
     newest = id;
     if (document.getElementById(id) !== null) return;
+    // Further down the page, browsers keep what is read in its place themselves.
+    const page = document.scrollingElement;
+    const isKept = page.scrollTop === 0 && list.matches(':hover, :focus-within');
+    const height = list.offsetHeight;
     list.insertAdjacentHTML('afterbegin', markup);
+    if (isKept) page.scrollTop = list.offsetHeight - height;
     list.firstElementChild.classList.add('new');
     enhance(list.firstElementChild);
     schedule(0);

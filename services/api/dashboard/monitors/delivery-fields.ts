@@ -1,3 +1,4 @@
+import { parseEmailAddress } from '../../../../shared/accounts/rules/mailbox.ts';
 import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import type { FieldProblems } from '../page.ts';
@@ -23,7 +24,8 @@ export function problemOf({ problems }: Filling, name: string): HtmlValue {
 }
 
 /** Where matches go: of a form that creates a monitor, and of the page that changes it. */
-export function deliveryFields(form: Filling): Html {
+/** @param email the address of the account */
+export function deliveryFields(form: Filling, email: string): Html {
   const { values, problems } = form;
   const isOpen =
     values.digest !== '' ||
@@ -38,6 +40,10 @@ export function deliveryFields(form: Filling): Html {
     })}
     ${WEBHOOK_STEPS}
     ${checkbox('notify', 'Mail me: the first match immediately, then at most one mail every five minutes', values.notify)}
+    ${
+      parseEmailAddress(email) === undefined &&
+      html`<p class="hint">Your account has the address ${email}, to which no mail can be sent.</p>`
+    }
     ${problemOf(form, 'notify')}
     <details ${isOpen && html`open`}>
       <summary>Digests, spikes and the kind of webhook</summary>

@@ -27,6 +27,8 @@ export interface EntryState {
   view: string;
   /** It was just marked as not relevant: only what may follow from that is left. */
   isHidden?: boolean;
+  /** It was recorded a moment ago. That it waits says nothing, and would stay on the page. */
+  isLive?: boolean;
 }
 
 export function matchEntry(request: PageRequest, match: MonitorMatch, state: EntryState): Html {
@@ -35,8 +37,8 @@ export function matchEntry(request: PageRequest, match: MonitorMatch, state: Ent
   const { id, kind, subreddit, author, title, body, delivery_status: status } = match;
   const page = `/monitors/${match.monitor_id}`;
   // A backfilled match is not sent unless that was asked for, whether there is a webhook or not.
-  const delivery =
-    status === 'none' && match.backfill !== true ? '' : status === 'none' ? 'not sent' : DELIVERY[status];
+  const isSilent = status === 'none' ? match.backfill !== true : status === 'pending' && state.isLive === true;
+  const delivery = isSilent ? '' : status === 'none' ? 'not sent' : DELIVERY[status];
   const isSettled = status === 'failed' || status === 'delivered' || status === 'skipped';
   const resend = { action: `${page}/redeliver`, label: [icon('arrow-path'), ' Send again'], fields: { match_ids: id } };
   return html`<li id="${id}" tabindex="-1" class="${state.isUnread && 'unread'}">
@@ -101,7 +103,7 @@ function muteButtons(request: PageRequest, match: MonitorMatch): HtmlValue {
   const mute = (kind: string, value: string, what: string) =>
     postButton(request, {
       action: `/monitors/${match.monitor_id}/mutes`,
-      label: html`<span class="hidden">Mute </span>${what}`,
+      label: `Mute ${what}`,
       fields: { kind, value, from: 'matches' },
     });
   return [

@@ -45,7 +45,7 @@ export function monitorForm(request: PageRequest, form: MonitorForm): Html {
     <button hidden>${submit}</button>
     <div class="inputs">
       ${request.csrfField} ${form.hidden} ${problemSummary(problems)} ${whatToFind(form)} ${moreConditions(form)}
-      ${form.isNew === true && [group('Where matches go', deliveryFields(form)), earlier(form)]}
+      ${form.isNew === true && [group('Where matches go', deliveryFields(form, request.account.email)), earlier(form)]}
     </div>
     <div class="side">
       <div class="top">

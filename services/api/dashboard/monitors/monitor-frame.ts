@@ -155,7 +155,7 @@ const DELIVERIES: Readonly<Record<MonitorDelivery['state'], readonly [kind: stri
 export function deliveryInWords(delivery: MonitorDelivery): Html {
   const { state, last_status: status, last_error: error, last_delivered_at: delivered } = delivery;
   const isUnused = state === 'ok' && delivered === null;
-  const [kind, words] = isUnused ? ['', 'Nothing has been delivered yet'] : DELIVERIES[state];
+  const [kind, words] = isUnused ? ['', 'No match has been delivered yet'] : DELIVERIES[state];
   const why = error === null ? '' : `. ${answerInWords(status ?? 0, error)}`;
   return html`<span class="state ${kind}">${words}${why}</span>`;
 }

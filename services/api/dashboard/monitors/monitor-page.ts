@@ -131,17 +131,20 @@ function ownAttention(request: PageRequest, { monitor, stats, delivery }: ShownM
 }
 
 const DAY_MS = 86_400_000;
+/** Ten minutes, in days. */
+const SHORTEST_PACE = 1 / 144;
 
 function monitorFigures({ now, account, path }: PageRequest, { monitor, stats, delivery }: ShownMonitor): Html {
   const { id, status, last_match_at: last, next_charge_at: charge, created_at: created } = monitor;
   const { suppressed_today: suppressed, matches_7d: week } = stats;
   const cap = planOf(account.pack).dailyMatchCap;
-  const days = Math.min(7, Math.max(1, (now - Date.parse(created)) / DAY_MS));
+  const days = Math.min(7, (now - Date.parse(created)) / DAY_MS);
+  const pace = `about ${number(Math.round(week / days))} a day${days < 1 ? ' at this pace' : ''}; `;
   return figures([
     [
       'Matches today',
       number(stats.matches_today),
-      `${suppressed > 0 ? `${number(suppressed)} more not sent; ` : ''}${week > 0 ? `about ${number(Math.round(week / days))} a day; ` : ''}at most ${number(cap)} a day are sent`,
+      `${suppressed > 0 ? `${number(suppressed)} more not sent; ` : ''}${week > 0 && days >= SHORTEST_PACE ? pace : ''}at most ${number(cap)} a day are sent`,
     ],
     ['Last match', last === null ? 'none yet' : html`<span class="large">${ago(last, now)}</span>`],
     [
@@ -171,7 +174,9 @@ async function showSettings(request: PageRequest): Promise<ShownPage> {
         Created ${time(created)}.
         ${
           status === 'active'
-            ? html`It costs ${MONITOR_PERIOD_CREDITS} credits for every 24 hours; the next charge is ${time(charge)}.`
+            ? html`It costs ${MONITOR_PERIOD_CREDITS} credits for every 24 hours, about
+              $${dollarsOf(30 * MONITOR_PERIOD_CREDITS, request.account.pack)} in 30 days; the next charge is
+              ${time(charge)}.`
             : 'Nothing is charged while it is paused.'
         }
       </p>
@@ -206,7 +211,7 @@ async function matchesChart(pool: Pool, { id, now }: PageRequest, monitor: Monit
 }
 
 /** A match that has just been recorded: unread until the page is opened again. */
-const NEW = { mark: null, isUnread: true, view: '' };
+const NEW = { mark: null, isUnread: true, view: '', isLive: true };
 
 function stream({ pool, liveTails }: Deps, request: PageRequest): Promise<PageResponse> {
   const { caller, id, lastEventId } = request;

@@ -90,12 +90,15 @@ function totals(preview: PreviewAnswer, { now, account }: PageRequest, hasMutes:
     ${cost}`;
 }
 
+/** Ten minutes, in days. */
+const SHORTEST_PACE = 1 / 144;
+
 /** @param cap matches that are sent a day */
 function rateOf(total: number, days: number, cap: number): HtmlValue {
-  if (days < 1 || total === 0) return '';
+  if (days < SHORTEST_PACE || total === 0) return '';
   if (total < days) return ', fewer than one a day';
   const perDay = Math.round(total / days);
-  const rate = `, about ${number(perDay)} a day`;
+  const rate = `, about ${number(perDay)} a day${days < 1 ? ' at this pace' : ''}`;
   if (perDay * 3 <= cap) return rate;
   const most = `at most ${number(cap)} a day are sent`;
   return html`${rate}; ${perDay > cap ? html`<strong class="bad">${most}</strong>` : most}`;

@@ -47,7 +47,7 @@ async function show(request: PageRequest, first: HtmlValue = '', filling?: Parti
 export function deliveryForm(request: PageRequest, monitor: Monitor, filling: Partial<Filling> = {}): Html {
   const { values = valuesOfMonitor(monitor), problems = NO_PROBLEMS } = filling;
   return html`<form method="post" action="${request.path(`/monitors/${monitor.id}/webhook`)}" class="narrow">
-    ${request.csrfField} ${problemSummary(problems)} ${deliveryFields({ values, problems })}
+    ${request.csrfField} ${problemSummary(problems)} ${deliveryFields({ values, problems }, request.account.email)}
     <div class="actions"><button>Save</button></div>
   </form>`;
 }
