@@ -185,10 +185,10 @@ async function handlePage(pages: PagesDeps, route: PageRoute, request: Request, 
     requireCsrfToken(request, { cookie: token, publicHost: address.publicHost });
   }
   const page = await route.handle(pageRequestOf(pages, signedIn, request, response));
-  // The form may have cost credits, which the header shows.
+  // The form may have cost credits, which the header shows. It did its work, so a failure here does not matter.
   if (route.method === 'post' && 'content' in page && !page.signedOut) {
     const viewer = response.locals.viewer as Viewer;
-    viewer.account = (await findAccount(deps.pool, account.id)) ?? account;
+    viewer.account = (await findAccount(deps.pool, account.id).catch(() => undefined)) ?? account;
   }
   await sendResponse(pages, response, page);
 }
