@@ -116,7 +116,7 @@ function result(body: Buffer): Html {
           ${shown.map(
             (row) =>
               html`<tr>
-                ${row.map((value) => html`<td ${typeof value === 'number' && html`class="number"`}>${cell(value)}</td>`)}
+                ${row.map((value) => html`<td>${cell(value)}</td>`)}
               </tr>`,
           )}
         </tbody>
