@@ -11,7 +11,7 @@ import { startBrowser } from '../test/support/dashboard/browser.ts';
 
 const FOLDER = join(import.meta.dirname, '../docs/screenshots');
 const MATCHES = 8;
-const RULE = { name: 'Rust jobs', keywords: 'rust\npython\ncoffee', exclude: 'rust belt' };
+const RULE = { name: 'Coffee gear', keywords: 'coffee\nkettle\ngrinder', exclude: 'coffee table' };
 
 const { values } = parseArgs({ options: { out: { type: 'string', default: FOLDER } } });
 mkdirSync(values.out, { recursive: true });
