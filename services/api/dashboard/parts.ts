@@ -47,6 +47,16 @@ const DAY = 24 * HOUR;
 
 export const number = (value: number): string => value.toLocaleString('en');
 
+/** Ten minutes, in days. */
+const SHORTEST_PACE = 1 / 144;
+
+/** How many come a day: "about 66 a day". Nothing is said without any, or of less than ten minutes. */
+export function paceInWords(count: number, days: number): string {
+  if (days < SHORTEST_PACE || count === 0) return '';
+  if (count < days) return 'fewer than one a day';
+  return `about ${number(Math.round(count / days))} a day${days < 1 ? ' at this pace' : ''}`;
+}
+
 /** A time as UTC text; the script adds the reader's own time to it as a tooltip. */
 export function time(at: Date | string, to: 'minute' | 'second' = 'minute'): Html {
   const iso = new Date(at).toISOString();

@@ -28,6 +28,7 @@ import {
   icon,
   number,
   otherProblems,
+  paceInWords,
   postButton,
   select,
   table,
@@ -131,21 +132,15 @@ function ownAttention(request: PageRequest, { monitor, stats, delivery }: ShownM
 }
 
 const DAY_MS = 86_400_000;
-/** Ten minutes, in days. */
-const SHORTEST_PACE = 1 / 144;
 
 function monitorFigures({ now, account, path }: PageRequest, { monitor, stats, delivery }: ShownMonitor): Html {
   const { id, status, last_match_at: last, next_charge_at: charge, created_at: created } = monitor;
   const { suppressed_today: suppressed, matches_7d: week } = stats;
   const cap = planOf(account.pack).dailyMatchCap;
   const days = Math.min(7, (now - Date.parse(created)) / DAY_MS);
-  const pace = `about ${number(Math.round(week / days))} a day${days < 1 ? ' at this pace' : ''}; `;
+  const facts = [suppressed > 0 && `${number(suppressed)} more not sent`, paceInWords(week, days)].filter(Boolean);
   return figures([
-    [
-      'Matches today',
-      number(stats.matches_today),
-      `${suppressed > 0 ? `${number(suppressed)} more not sent; ` : ''}${week > 0 && days >= SHORTEST_PACE ? pace : ''}at most ${number(cap)} a day are sent`,
-    ],
+    ['Matches today', number(stats.matches_today), [...facts, `at most ${number(cap)} a day are sent`].join('; ')],
     ['Last match', last === null ? 'none yet' : html`<span class="large">${ago(last, now)}</span>`],
     [
       'Delivery',

@@ -5,7 +5,7 @@ import { html } from '../../../../shared/http/html.ts';
 import type { Html, HtmlValue } from '../../../../shared/http/html.ts';
 import { lastIntervals, rankChart, timeChart } from '../charts.ts';
 import type { FieldProblems, PageRequest } from '../page.ts';
-import { list, notice, number, problemLinks } from '../parts.ts';
+import { list, notice, number, paceInWords, problemLinks } from '../parts.ts';
 import { forumLink, markedExcerpt, markedText } from './matches.ts';
 
 /** What is known of the rule in a form so far. */
@@ -90,18 +90,14 @@ function totals(preview: PreviewAnswer, { now, account }: PageRequest, hasMutes:
     ${cost}`;
 }
 
-/** Ten minutes, in days. */
-const SHORTEST_PACE = 1 / 144;
-
 /** @param cap matches that are sent a day */
 function rateOf(total: number, days: number, cap: number): HtmlValue {
-  if (days < SHORTEST_PACE || total === 0) return '';
-  if (total < days) return ', fewer than one a day';
+  const pace = paceInWords(total, days);
+  if (pace === '') return '';
   const perDay = Math.round(total / days);
-  const rate = `, about ${number(perDay)} a day${days < 1 ? ' at this pace' : ''}`;
-  if (perDay * 3 <= cap) return rate;
+  if (perDay * 3 <= cap) return `, ${pace}`;
   const most = `at most ${number(cap)} a day are sent`;
-  return html`${rate}; ${perDay > cap ? html`<strong class="bad">${most}</strong>` : most}`;
+  return html`, ${pace}; ${perDay > cap ? html`<strong class="bad">${most}</strong>` : most}`;
 }
 
 /** The later one of the beginnings of the count and of the archive; undefined for an empty archive. */
