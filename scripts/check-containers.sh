@@ -87,7 +87,8 @@ unpack() {
       ln -s ../lib/node_modules/npm/bin/npm-cli.js "$fresh/usr/local/bin/npm"
       chroot "$fresh" useradd --user-group --uid 1000 --create-home --shell /bin/bash node
     fi
-    rm -rf "$fresh"/usr/share/{doc,locale,man}/* "$fresh/var/lib/apt/lists"/*
+    find "$fresh/usr/share/doc" -type f ! -name copyright -delete
+    rm -rf "$fresh"/usr/share/{locale,man}/* "$fresh/var/lib/apt/lists"/*
     mv "$fresh" "$folder"
   ) > "$cache/$1.log" 2>&1 &
   making+=("$!:$1")

@@ -9,8 +9,10 @@ const TOOLS = {
   digest: '4eb9a7fbfd63badfd8d1a677aa2d54b47b2b2d442ff7d68fd223972afea1954c',
 };
 const folder = process.argv[2]!;
-const context = { env: process.env, dataDir: folder, progress: (line: string) => console.log(line) };
 for (const jars of [pinnedJars(), [TOOLS]]) {
-  const fetched = await kafkaJars(context, jars);
+  const progress = (line: string) => {
+    if (!jars.includes(TOOLS)) console.log(line);
+  };
+  const fetched = await kafkaJars({ env: process.env, dataDir: folder, progress }, jars);
   for (const { file } of jars) cpSync(join(fetched.folder, file), join(folder, file));
 }

@@ -41,7 +41,7 @@ const isHealthy = (service: string) =>
   );
 
 /** Runs the health checks of compose and of the image until each has passed. */
-async function untilHealthy(services: readonly string[], seconds = 180): Promise<void> {
+export async function untilHealthy(services: readonly string[], seconds = 180): Promise<void> {
   const started = performance.now();
   for (const service of services) {
     while (!(await isHealthy(service))) {

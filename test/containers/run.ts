@@ -1,7 +1,19 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Customer } from './customer.ts';
-import { compose, container, inspect, killAndAwait, podman, processOf, set, stage, up } from './podman.ts';
+import { confined, startToReady, stopWhileStarting } from './one-container.ts';
+import {
+  compose,
+  composeWith,
+  container,
+  inspect,
+  killAndAwait,
+  podman,
+  set,
+  stage,
+  untilHealthy,
+  up,
+} from './podman.ts';
 
 const ENGINES = ['kafka', 'postgres', 'clickhouse'];
 const SERVICES = ['api', 'workers'];
@@ -15,7 +27,10 @@ export async function runInstallation(): Promise<void> {
   await stage('migrate', migrate);
   await stage('api and workers are healthy', () => up(SERVICES));
   console.log(`start to ready: ${((performance.now() - started) / 1_000).toFixed(0)} s`);
-  await stage('containers are confined as compose says', confined);
+  await stage('containers are confined as compose says', () => confined([...SERVICES, 'simulator']));
+  await stage('SIGTERM to the API', stopWhileStarting);
+  await stage('start of the API to ready, engines up', startToReady);
+  await stage('api is healthy', () => up(['api']));
   let customer!: Customer;
   await stage('account by the admin program, monitors by the API', async () => {
     const account = ['account', 'create', '--email', 'you@example.com', '--credits', '500', '--pack', '79'];
@@ -43,27 +58,6 @@ async function migrate(): Promise<void> {
   await compose('up', '--detach', '--no-deps', 'migrate');
   const code = await podman('wait', container('migrate'));
   if (code !== '0') throw new Error(`migrate ended with ${code}: ${await podman('logs', container('migrate'))}`);
-}
-
-/** What the kernel says of the processes, not what was asked for. */
-async function confined(): Promise<string> {
-  for (const service of [...SERVICES, 'simulator']) {
-    const status = readFileSync(`/proc/${await processOf(service)}/status`, 'utf8');
-    const lines = [
-      'Uid:\t1000\t1000\t1000\t1000',
-      'CapEff:\t0000000000000000',
-      'CapBnd:\t0000000000000000',
-      'NoNewPrivs:\t1',
-    ];
-    const missing = lines.filter((line) => !status.includes(line));
-    if (missing.length > 0) throw new Error(`${service} runs otherwise: ${missing.join(', ')}`);
-    const written = await podman('exec', container(service), 'touch', '/app/file').then(
-      () => true,
-      (error: unknown) => !String(error).includes('Read-only file system'),
-    );
-    if (written) throw new Error(`the file system of ${service} can be written to`);
-  }
-  return 'user 1000, no capability, no new privileges, read-only';
 }
 
 /** By the steps of docs/operate/deploy.md, under the load of the customer. */
@@ -122,8 +116,12 @@ async function restoreBackup(customer: Customer): Promise<void> {
     await compose('run', '--rm', '--no-deps', 'api', ADMIN, 'restore', 'finish', '--taken-at', takenAt);
   });
   const known = customer.received.size;
-  await stage('services go on from the backup', async () => {
-    await up(SERVICES);
+  await stage('services go on from the backup, with the addresses of managed.yaml', async () => {
+    set('KAFKA_BROKERS', 'kafka:9092');
+    set('DATABASE_URL', 'postgres://forum:trial@postgres:5432/forum');
+    set('CLICKHOUSE_URL', 'http://forum:trial@clickhouse:8123/forum');
+    await composeWith(['-f', '/project/deploy/compose/managed.yaml'], 'up', '--detach', '--no-deps', ...SERVICES);
+    await untilHealthy(SERVICES);
     await compose('exec', '-T', 'api', 'node', ADMIN, 'archive', 'rebuild');
     await setRate(20);
     await until('a new webhook', () => customer.received.size > known);
