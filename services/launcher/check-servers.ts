@@ -1,5 +1,5 @@
 import { createClickhouse } from '../../shared/clickhouse/clickhouse-client.ts';
-import type { ClickhouseServers } from '../../shared/clickhouse/clickhouse-client.ts';
+import type { ClickhouseOptions } from '../../shared/clickhouse/clickhouse-client.ts';
 import { createKafka } from '../../shared/kafka/kafka-connection.ts';
 import { isKafkaUnavailable } from '../../shared/kafka/kafka-unavailable.ts';
 import { createPool } from '../../shared/postgres/pool.ts';
@@ -102,8 +102,8 @@ async function askPostgres(url: string): Promise<void> {
   }
 }
 
-async function askClickhouse(url: string, servers: ClickhouseServers): Promise<void> {
-  const client = createClickhouse(url, 'forum-monitor start', servers);
+async function askClickhouse(url: string, options: ClickhouseOptions): Promise<void> {
+  const client = createClickhouse(url, 'forum-monitor start', options);
   try {
     await client.command({ query: 'SELECT 1' });
   } finally {

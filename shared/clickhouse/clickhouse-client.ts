@@ -1,27 +1,15 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import type {
-  ClickHouseClient as PlainClient,
-  ClickHouseSettings,
-  CommandParams,
-  QueryParams,
-} from '@clickhouse/client';
+import type { ClickHouseClient as PlainClient, ClickHouseSettings, QueryParams } from '@clickhouse/client';
 import { errorMessage, markEngine } from '../runtime/errors.ts';
 
 export type ClickHouseClient = Pick<PlainClient, 'query' | 'insert' | 'command' | 'exec' | 'ping' | 'close'>;
 
-/** How the servers of CLICKHOUSE_URL are reached and defined. */
-export interface ClickhouseServers {
-  /** PEM file of the authorities that their certificates are checked with; undefined: those that Node.js trusts. */
-  caFile: string | undefined;
-  /** The cluster whose replicas they are; undefined: one server. */
-  cluster: string | undefined;
-}
-
-export interface ClickhouseOptions extends Partial<ClickhouseServers> {
+export interface ClickhouseOptions {
+  /** PEM file of the authorities that certificates are checked with; undefined: those that Node.js trusts. */
+  caFile?: string | undefined;
   /** How long a connection may stay silent; default: 30 s. */
   requestMs?: number;
 }
@@ -31,9 +19,8 @@ const MAX_CONNECTIONS = 10;
 /** Shorter than the idle timeout of servers and load balancers, so that no connection is closed just before reuse. */
 const IDLE_MS = 2_500;
 
-/** With a cluster, what the client defines is defined on each replica, and what it inserts again is stored once. */
 export function createClickhouse(url: string, name: string, options: ClickhouseOptions = {}): ClickHouseClient {
-  const { caFile, cluster, requestMs = 30_000 } = options;
+  const { caFile, requestMs = 30_000 } = options;
   const client = createClient({
     url,
     application: name,
@@ -51,7 +38,7 @@ export function createClickhouse(url: string, name: string, options: ClickhouseO
       output_format_json_quote_64bit_integers: 0,
     },
   });
-  return markedClient(client, cluster);
+  return markedClient(client);
 }
 
 function createAgent(url: string, caFile: string | undefined): HttpAgent | HttpsAgent {
@@ -61,30 +48,17 @@ function createAgent(url: string, caFile: string | undefined): HttpAgent | Https
 }
 
 /** Without the mark, a load balancer's page is a plain Error and a lost connection could belong to any engine. */
-function markedClient(client: PlainClient, cluster: string | undefined): ClickHouseClient {
+function markedClient(client: PlainClient): ClickHouseClient {
   const query = async (params: QueryParams) => {
     const answer = await marked(client.query(params));
     const read = answer.json.bind(answer);
     answer.json = (() => readWhole(answer, read, params.abort_signal)) as typeof answer.json;
     return answer;
   };
-  const insert: PlainClient['insert'] = (params) => {
-    if (cluster === undefined) return marked(client.insert(params));
-    const settings = { ...params.clickhouse_settings, ...insertOnce(params.values) };
-    return marked(client.insert({ ...params, clickhouse_settings: settings }));
-  };
   return {
     query,
-    insert,
-    command(params: CommandParams) {
-      const statement = cluster === undefined ? params.query : onCluster(params.query, cluster);
-      if (statement === params.query) return marked(client.command(params));
-      // A replica that is unavailable executes it later; without the setting the statement would wait for it.
-      const settings = { ...params.clickhouse_settings, distributed_ddl_output_mode: 'none_only_active' };
-      return marked(
-        client.command({ ...params, query: statement, clickhouse_settings: settings as ClickHouseSettings }),
-      );
-    },
+    insert: (params) => marked(client.insert(params)),
+    command: (params) => marked(client.command(params)),
     exec: (params) => marked(client.exec(params)),
     ping: (params) => marked(client.ping(params)),
     close: () => client.close(),
@@ -156,29 +130,4 @@ export async function selectRows<Row>(
     ...(signal && { abort_signal: signal }),
   });
   return result.json<Row>();
-}
-
-/** Statements that define something, with the name that `ON CLUSTER` follows. Mutations replicate by themselves. */
-const DEFINITION =
-  /^((?:CREATE (?:TABLE|DATABASE|MATERIALIZED VIEW) IF NOT EXISTS|CREATE OR REPLACE VIEW|ALTER TABLE) \w+\b)(?! DELETE\b)/;
-const ENGINE = /\bENGINE = (?=(?:Replacing)?MergeTree\b)/;
-
-/**
- * A statement of ours as a cluster of one shard needs it: executed on each replica, tables replicated, at the path that
- * the servers' settings give by default. Other statements stay as they are.
- *
- * @param cluster its name in the servers' settings, or `{cluster}` for their macro
- */
-export function onCluster(statement: string, cluster: string): string {
-  const onEach = statement.replace(DEFINITION, (definition) => `${definition} ON CLUSTER '${cluster}'`);
-  return onEach === statement ? statement : onEach.replace(ENGINE, 'ENGINE = Replicated');
-}
-
-/**
- * Settings of an insert that may reach another replica when it is repeated: the same rows are stored once, also in the
- * tables that materialized views fill.
- */
-export function insertOnce(values: unknown): Record<string, string | number> {
-  const token = createHash('sha256').update(JSON.stringify(values)).digest('hex');
-  return { insert_deduplication_token: token, deduplicate_blocks_in_dependent_materialized_views: 1 };
 }

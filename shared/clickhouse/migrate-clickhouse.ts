@@ -63,10 +63,6 @@ async function applyMissing(clickhouse: ClickHouseClient, logger: Logger): Promi
   }
 }
 
-/**
- * Defines nothing where nothing is missing: on a cluster a definition waits for each replica, and a start must not wait
- * for one that is unavailable.
- */
 async function appliedFiles(clickhouse: ClickHouseClient): Promise<Set<string>> {
   const read = async () => {
     const rows = await selectRows<{ name: string }>(clickhouse, 'SELECT name FROM schema_migrations');

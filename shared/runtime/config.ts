@@ -81,7 +81,7 @@ function toConfig(e: z.infer<typeof ENVIRONMENT>) {
     postgresUrl: e.DATABASE_URL,
     postgresMustBeSynchronous: e.DATABASE_SYNCHRONOUS,
     clickhouseUrl: e.CLICKHOUSE_URL,
-    clickhouse: { caFile: e.CLICKHOUSE_CA_FILE, cluster: e.CLICKHOUSE_CLUSTER },
+    clickhouse: { caFile: e.CLICKHOUSE_CA_FILE },
     /** Which engines this installation embeds; set by the parent process for its children. */
     embedded: {
       kafka: e.FORUM_EMBEDDED.includes('kafka'),

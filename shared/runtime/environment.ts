@@ -137,13 +137,6 @@ export const VARIABLES = z.object({
     .describe(
       'PEM file of the authorities that sign the certificate of an `https://` CLICKHOUSE_URL. Unset: those that Node.js trusts.',
     ),
-  CLICKHOUSE_CLUSTER: z
-    .string()
-    .regex(/^([A-Za-z0-9_-]{1,100}|\{cluster\})$/, 'must be the name of a cluster, or {cluster}')
-    .optional()
-    .describe(
-      'Cluster of one shard whose replicas CLICKHOUSE_URL reaches, or `{cluster}`. Tables are replicated. Set it before the first start.',
-    ),
   KAFKA_TOPIC_PREFIX: z
     .string()
     .regex(/^[A-Za-z0-9._-]{0,100}$/, 'can contain letters, digits, dots, dashes and underscores')
@@ -270,8 +263,14 @@ export const VARIABLES = z.object({
   FORUM_SIMULATED: list(z.enum(['forum', 'payments'])).default([]),
 });
 
+const NO_CLUSTER =
+  'is not offered any more: the archive is one server, which `admin archive rebuild` fills anew after a loss. ClickHouse Cloud replicates without a setting. Unset it, with CLICKHOUSE_URL of an empty database.';
+
 /** All variables, with the rules that concern several of them. */
-export const ENVIRONMENT = VARIABLES.superRefine((e, context) => {
+export const ENVIRONMENT = VARIABLES.extend({
+  // Whoever set it believes that the archive has several copies.
+  CLICKHOUSE_CLUSTER: z.undefined({ message: NO_CLUSTER }).optional(),
+}).superRefine((e, context) => {
   const refuse = (name: keyof typeof e, message: string) => context.addIssue({ code: 'custom', path: [name], message });
   const requireBoth = (a: keyof typeof e, b: keyof typeof e) => {
     if ((e[a] === undefined) === (e[b] === undefined)) return;
