@@ -36,6 +36,11 @@ export function createClickhouse(url: string, name: string, options: ClickhouseO
       // ISO 8601 timestamps, as in the topics.
       date_time_input_format: 'best_effort',
       output_format_json_quote_64bit_integers: 0,
+      // What a server's profile may have otherwise. An insert that is answered and not yet stored could be lost, and a
+      // removal would not find it; NULLs do not fit the views' columns; an answer that is cut off would look whole.
+      wait_for_async_insert: 1,
+      join_use_nulls: 0,
+      timeout_overflow_mode: 'throw',
     },
   });
   return markedClient(client);
