@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # `npm run check:containers`: builds deploy/Dockerfile and runs deploy/compose.yaml with Podman, on a machine without
-# any container engine. Podman and what else Debian's packages bring is unpacked into the user's cache folder and run in
-# namespaces, so nothing is installed, no port is opened and no process is left. test/containers/main.ts goes on there.
+# any container engine, and applies deploy/kubernetes to a control plane. What Debian's packages bring is unpacked into
+# the user's cache folder and run in namespaces, so nothing is installed, no port is opened and no process is left.
+# test/containers/main.ts goes on there. `-- kubernetes` runs this part only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# --enter ROOT STORE: the first process of the namespaces makes ROOT its root, because containers that are entered later
+# --enter ROOT STORE STAGE…: the first process of the namespaces makes ROOT its root, because containers that are entered later
 # would see the machine's root from within a chroot.
 if [ "${1:-}" = --enter ]; then
   root=$2
@@ -26,9 +27,11 @@ if [ "${1:-}" = --enter ]; then
   # Without systemd nothing runs Podman's health checks, so main.ts does.
   export HOME=/root TMPDIR=/tmp DISABLE_HC_SYSTEMD=true
   export PATH=/project/node_modules/.bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-  bash /project/scripts/check-containers.sh --stage build
-  # What runs reaches nothing outside of this machine.
-  unshare --net bash /project/scripts/check-containers.sh --stage run
+  for stage in "${@:4}"; do
+    # What runs reaches nothing outside of this machine.
+    if [ "$stage" != build ]; then apart=(unshare --net); else apart=(); fi
+    "${apart[@]}" bash /project/scripts/check-containers.sh --stage "$stage"
+  done
   exit
 fi
 if [ "${1:-}" = --stage ]; then
@@ -38,6 +41,16 @@ if [ "${1:-}" = --stage ]; then
   ip link set lo up
   exec node /project/test/containers/main.ts "$2"
 fi
+
+parts=(compose kubernetes)
+for part in "$@"; do
+  [[ " ${parts[*]} " = *" $part "* ]] || {
+    echo "check:containers has no part $part. It has: ${parts[*]}" >&2
+    exit 2
+  }
+done
+[ $# = 0 ] || parts=("$@")
+has() { [[ " ${parts[*]} " = *" $1 "* ]]; }
 
 skip() {
   echo "skipped: deploy/ in containers ($1)"
@@ -93,14 +106,38 @@ unpack() {
   ) > "$cache/$1.log" 2>&1 &
   making+=("$!:$1")
 }
-unpack base bookworm minbase
-unpack engines forky essential postgresql-18,openjdk-21-jre-headless,wget
-unpack tools forky essential podman,podman-compose,crun,netavark,aardvark-dns,nftables,iproute2,catatonit,mount,libstdc++6
+if has compose; then
+  unpack base bookworm minbase
+  unpack engines forky essential postgresql-18,openjdk-21-jre-headless,wget
+  unpack tools forky essential podman,podman-compose,crun,netavark,aardvark-dns,nftables,iproute2,catatonit,mount,libstdc++6
+fi
+if has kubernetes; then
+  unpack kubernetes forky essential kubernetes-client,kustomize,etcd-server,openjdk-21-jre-headless,iproute2,mount,libstdc++6
+  # A Go of this machine that is new enough, else Debian's.
+  rm -f "$cache/golang"
+  version=$(GOTOOLCHAIN=local go env GOVERSION 2> /dev/null || true)
+  [ "$(printf '%s\n' go1.26 "$version" | sort -V | head -1)" = go1.26 ] || unpack golang forky essential golang-go
+fi
 for job in "${making[@]}"; do
   wait "${job%%:*}" || skip "Debian's packages cannot be had: $(grep -m 1 '^E: ' "$cache/${job#*:}.log")"
 done
-tools=$(realpath "$cache/tools")
 echo "Debian's packages: $((SECONDS - started)) s"
+
+kubernetes() {
+  local from=$SECONDS
+  npx --no-install node test/containers/fetch-strimzi.ts "$cache/strimzi"
+  echo "Go's programs (once; Kubernetes takes about 10 minutes of two cores)"
+  unshare --mount --propagation private bash test/containers/go-programs.sh "$cache" kubernetes kwok > "$cache/go.log" 2>&1 || {
+    echo "skipped: deploy/kubernetes (Go's programs cannot be had: $(tail -1 "$cache/go.log"))"
+    return
+  }
+  echo "Go's programs: $((SECONDS - from)) s"
+  unshare --mount --propagation private --pid --fork --kill-child --cgroup \
+    bash "$0" --enter "$(realpath "$cache/kubernetes")" "$cache/strimzi" kubernetes
+}
+if has kubernetes; then kubernetes; fi
+has compose || exit 0
+tools=$(realpath "$cache/tools")
 
 # What the build needs to reach the registry as this user does; it is mounted, so it stays out of the image.
 mkdir -p "$cache/npm" "$cache/kafka"
@@ -129,5 +166,5 @@ store=$cache/store
 rm -rf "$store"
 mkdir "$store"
 trap 'rm -rf "$store" "$cache/npm"' EXIT
-unshare --mount --propagation private --pid --fork --kill-child --cgroup bash "$0" --enter "$tools" "$store"
+unshare --mount --propagation private --pid --fork --kill-child --cgroup bash "$0" --enter "$tools" "$store" build run
 echo "deploy/ ran in containers; all of it took $((SECONDS / 60)) min $((SECONDS % 60)) s"
