@@ -68,13 +68,24 @@ export async function startCluster(): Promise<void> {
   const controllers = [`--service-account-private-key-file=${key}`, '--horizontal-pod-autoscaler-sync-period=1s'];
   start(`${folder}/kube-controller-manager`, ...client, ...controllers, '--leader-elect=false');
   start(`${folder}/kube-scheduler`, ...client, '--leader-elect=false');
-  start(`${kwok}/kwok`, ...client, `--config=${kwok}/stages.yaml`, '--manage-all-nodes', '--node-lease-duration-seconds=40');
+  start(
+    `${kwok}/kwok`,
+    ...client,
+    `--config=${kwok}/stages.yaml`,
+    '--manage-all-nodes',
+    '--node-lease-duration-seconds=40',
+  );
   const size = { cpu: '4', memory: '8Gi', pods: '110' };
   for (const [index, zone] of ['a', 'b', 'b', 'a'].entries()) {
     const name = `node-${index + 1}`;
     const labels = { 'kubernetes.io/hostname': name, 'topology.kubernetes.io/zone': zone };
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } };
-    await run('kubectl', 'create', '-f', write('node.json', { ...node, status: { capacity: size, allocatable: size } }));
+    await run(
+      'kubectl',
+      'create',
+      '-f',
+      write('node.json', { ...node, status: { capacity: size, allocatable: size } }),
+    );
   }
   for (const name of ['engines', 'ingress', 'monitoring']) await run('kubectl', 'create', 'namespace', name);
   await run('kubectl', 'wait', '--for=condition=Ready', 'node', '--all', '--timeout=60s');
@@ -108,7 +119,16 @@ export async function strimziDefinitions(): Promise<string> {
   const made = `${folder}/definitions.yaml`;
   if (!existsSync(made)) {
     const jars = readdirSync(folder).filter((file) => file.endsWith('.jar'));
-    const versions = ['--target-kube', '1.27+', '--crd-api-version', 'v1', '--api-versions', 'v1', '--storage-version', 'v1'];
+    const versions = [
+      '--target-kube',
+      '1.27+',
+      '--crd-api-version',
+      'v1',
+      '--api-versions',
+      'v1',
+      '--storage-version',
+      'v1',
+    ];
     const kinds = ['kafka.Kafka', 'nodepool.KafkaNodePool', 'user.KafkaUser'];
     const files = kinds.map((kind) => `io.strimzi.api.kafka.model.${kind}=${FOLDER}/${kind}.yaml`);
     const classes = jars.map((jar) => `${folder}/${jar}`).join(':');

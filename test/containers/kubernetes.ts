@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseAllDocuments } from 'yaml';
@@ -20,23 +19,30 @@ interface Item {
     template?: { spec: { terminationGracePeriodSeconds?: number; containers: Container[] } };
     containers?: Container[];
   };
-  status: { conditions?: { type: string; status: string }[]; completionTime?: string };
+  status: { phase?: string; conditions?: { type: string; status: string }[]; completionTime?: string };
   data: Record<string, string>;
 }
 interface Container {
   image: string;
   args: string[];
   ports?: { name: string; containerPort: number }[];
-  startupProbe?: { httpGet: { path: string; port: string }; periodSeconds: number; failureThreshold: number };
-  readinessProbe?: { httpGet: { path: string; port: string } };
+  startupProbe?: Probe;
+  readinessProbe?: Probe;
+}
+interface Probe {
+  httpGet: { path: string; port: string };
+  periodSeconds: number;
+  failureThreshold: number;
 }
 
 const CORE = '/api/v1/namespaces/forum';
 const APPS = '/apis/apps/v1/namespaces/forum';
 const list = async (path: string) => ((await api(path)) as { items: Item[] }).items;
 const component = ({ metadata }: Item) => metadata.labels['app.kubernetes.io/component']!;
-const holds = ({ status }: Item, type: string) => status.conditions?.some((is) => is.type === type && is.status === 'True');
-const isReady = (pod: Item) => pod.metadata.deletionTimestamp === undefined && holds(pod, 'Ready') === true;
+const holds = ({ status }: Item, type: string) =>
+  status.conditions?.some((is) => is.type === type && is.status === 'True');
+const isReady = (pod: Item) =>
+  pod.metadata.deletionTimestamp === undefined && pod.status.phase === 'Running' && holds(pod, 'Ready') === true;
 const readyPods = async () => (await list(`${CORE}/pods`)).filter(isReady);
 
 export async function runKubernetes(): Promise<void> {
@@ -58,7 +64,7 @@ export async function runKubernetes(): Promise<void> {
     );
     return placed();
   });
-  await stage('base: two nodes are drained at once', drained);
+  await stage('base: both nodes of the API are drained at once', drained);
   await stage('base: upgrade by docs/operate/deploy.md', upgraded);
   await stage('base: as many pods as the autoscalers may make', async () => {
     for (const { metadata, spec } of await list('/apis/autoscaling/v2/namespaces/forum/horizontalpodautoscalers'))
@@ -80,7 +86,9 @@ const kubectl = (...args: string[]) => run('kubectl', '--namespace', 'forum', ..
 /** Runs the block of commands of a document in which the text is, as an operator who fills in its words. */
 async function documented(file: string, has: string, folder: string, edit = (text: string) => text): Promise<void> {
   const document = readFileSync(`/project/docs/operate/${file}`, 'utf8');
-  const block = [...document.matchAll(/```sh\n([^]*?)```/g)].map(([, text]) => text!).find((text) => text.includes(has))!;
+  const block = [...document.matchAll(/```sh\n([^]*?)```/g)]
+    .map(([, text]) => text!)
+    .find((text) => text.includes(has))!;
   const commands = edit(block)
     .replaceAll('REGISTRY', 'registry.example.com')
     .replace('namespace ENGINES', `namespace ${folder === 'base' ? 'engines' : 'forum'}`)
@@ -112,7 +120,9 @@ async function placed(): Promise<string> {
       return spread(ready);
     await wait(500);
   }
-  throw new Error(`not ready: ${missing.join(', ')}\n${await kubectl('get', 'events', '--field-selector=type=Warning')}`);
+  throw new Error(
+    `not ready: ${missing.join(', ')}\n${await kubectl('get', 'events', '--field-selector=type=Warning')}`,
+  );
 }
 
 async function spread(pods: readonly Item[]): Promise<string> {
@@ -120,7 +130,8 @@ async function spread(pods: readonly Item[]): Promise<string> {
   const zones = new Map(nodes.map(({ metadata }) => [metadata.name, metadata.labels['topology.kubernetes.io/zone']]));
   for (const [name, group] of Map.groupBy(pods, component)) {
     const used = new Set(group.map(({ spec }) => spec.nodeName!));
-    if (used.size < Math.min(group.length, nodes.length)) throw new Error(`pods of ${name} share a node: ${[...used].join()}`);
+    if (used.size < Math.min(group.length, nodes.length))
+      throw new Error(`pods of ${name} share a node: ${[...used].join()}`);
     const inZones = new Set([...used].map((node) => zones.get(node)));
     if (inZones.size < Math.min(group.length, new Set(zones.values()).size)) throw new Error(`${name} is in one zone`);
   }
@@ -146,8 +157,7 @@ async function fewest(work: Promise<unknown>): Promise<Map<string, number>> {
 }
 
 async function drained(): Promise<string> {
-  // One of each zone.
-  const nodes = ['node-1', 'node-2'];
+  const nodes = (await readyPods()).filter((pod) => component(pod) === 'api').map(({ spec }) => spec.nodeName!);
   const options = ['--ignore-daemonsets', '--delete-emptydir-data', '--timeout=120s'];
   const least = await fewest(Promise.all(nodes.map((node) => kubectl('drain', node, ...options))));
   const none = [...least].filter(([name, count]) => count === 0 && !ONE_POD.includes(name)).map(([name]) => name);
@@ -158,16 +168,29 @@ async function drained(): Promise<string> {
 }
 
 async function upgraded(): Promise<string> {
-  await run('bash', '-c', `cd ${MANIFESTS}/base && kustomize edit set image forum-monitor=registry.example.com/forum-monitor:1.0.1`);
-  const least = await fewest(documented('deploy.md', "component!=api'", 'base').then(() => kubectl('rollout', 'status', 'deployment', '--timeout=120s')));
+  await run(
+    'bash',
+    '-c',
+    `cd ${MANIFESTS}/base && kustomize edit set image forum-monitor=registry.example.com/forum-monitor:1.0.1`,
+  );
+  const least = await fewest(
+    documented('deploy.md', "component!=api'", 'base').then(() =>
+      kubectl('rollout', 'status', 'deployment', '--timeout=120s'),
+    ),
+  );
   const fewer = [...least].filter(([name, count]) => count < (ONE_POD.includes(name) ? 1 : 2)).map(([name]) => name);
   if (fewer.length > 0) throw new Error(`fewer pods were ready than before: ${fewer.join(', ')}`);
   const images = new Set((await readyPods()).map(({ spec }) => spec.containers![0]!.image));
-  if ([...images].join() !== 'registry.example.com/forum-monitor:1.0.1') throw new Error(`images: ${[...images].join()}`);
+  if ([...images].join() !== 'registry.example.com/forum-monitor:1.0.1')
+    throw new Error(`images: ${[...images].join()}`);
   const [job] = await list('/apis/batch/v1/namespaces/forum/jobs');
   const sets = await list(`${APPS}/replicasets`);
-  const newest = sets.filter((set) => component(set) === 'api').sort((one, other) => one.metadata.creationTimestamp.localeCompare(other.metadata.creationTimestamp)).at(-1)!;
-  if (newest.metadata.creationTimestamp < job!.status.completionTime!) throw new Error('the API was replaced before the migration');
+  const newest = sets
+    .filter((set) => component(set) === 'api')
+    .sort((one, other) => one.metadata.creationTimestamp.localeCompare(other.metadata.creationTimestamp))
+    .at(-1)!;
+  if (newest.metadata.creationTimestamp < job!.status.completionTime!)
+    throw new Error('the API was replaced before the migration');
   return `no service had fewer ready pods than before, the API went last; ${await placed()}`;
 }
 
@@ -178,56 +201,82 @@ async function restored(): Promise<string> {
   // Longer than the autoscalers' period of 1 s.
   const pause = 'sleep 4; kubectl --namespace forum get deployment -o jsonpath={.items[*].spec.replicas} > /tmp/left';
   await documented('backup.md', 'job/restore-finish', 'base', (text) =>
-    text.replace('kubectl --namespace forum delete job migrate', `${pause}\nkubectl --namespace forum delete job migrate`),
+    text.replace(
+      'kubectl --namespace forum delete job migrate',
+      `${pause}\nkubectl --namespace forum delete job migrate`,
+    ),
   );
-  left = readFileSync('/tmp/left', 'utf8').split(' ').reduce((sum, replicas) => sum + Number(replicas), 0);
+  left = readFileSync('/tmp/left', 'utf8')
+    .split(' ')
+    .reduce((sum, replicas) => sum + Number(replicas), 0);
   if (left !== 0) throw new Error(`services had ${left} pods while the restoration was finished`);
   return `no pod of a service meanwhile; then ${await placed()}`;
 }
 
 /** What Strimzi's operator would report and make, so that the commands go on. */
 async function standInForOperator(): Promise<void> {
-  while (!(await kubectl('get', 'kafka/forum').then(() => true, () => false))) await wait(500);
+  while (
+    !(await kubectl('get', 'kafka/forum').then(
+      () => true,
+      () => false,
+    ))
+  )
+    await wait(500);
   await kubectl('create', 'secret', 'generic', 'forum', '--from-literal=password=secret');
   await kubectl('create', 'secret', 'generic', 'forum-cluster-ca-cert', '--from-literal=ca.crt=-');
   const status = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
   await kubectl('patch', 'kafka/forum', '--subresource=status', '--type=merge', '--patch', JSON.stringify(status));
 }
 
-/** Each container's program with the ConfigMap and the secret, while no engine answers. */
+/** Each container's program with the ConfigMap and the secret, while no engine answers; on an address of its own. */
 async function servicesStart(): Promise<string> {
-  const built = parseAllDocuments(await run('kubectl', 'kustomize', `${MANIFESTS}/base`)).map((one) => one.toJS() as Item);
+  const manifests = parseAllDocuments(await run('kubectl', 'kustomize', `${MANIFESTS}/base`));
+  const built = manifests.map((document) => document.toJS() as Item);
   const settings = built.find(({ kind }) => kind === 'ConfigMap')!.data;
-  const secrets = Object.fromEntries(readFileSync(SECRETS, 'utf8').split('\n').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
-  const env = { PATH: process.env.PATH, NODE_ENV: 'production', DATA_DIR: '/tmp/data', ...settings, ...secrets };
-  const each: string[] = [];
-  for (const { spec } of built.filter(({ kind }) => kind === 'Deployment')) {
-    const { containers, terminationGracePeriodSeconds: grace } = spec.template!.spec;
-    const [{ args, ports, startupProbe, readinessProbe }] = containers as [Container];
-    const child = spawn('node', args, { cwd: '/project', env, stdio: ['ignore', 'pipe', 'pipe'] });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const url = ({ httpGet: { path, port } }: NonNullable<Container['readinessProbe']>) =>
-      `http://127.0.0.1:${ports!.find(({ name }) => name === port)!.containerPort}${path}`;
-    const status = (probe: string) => fetch(probe).then((answer) => answer.status, () => 0);
-    const until = Date.now() + startupProbe!.periodSeconds * startupProbe!.failureThreshold * 1_000;
-    while ((await status(url(startupProbe!))) !== 200) {
-      if (child.exitCode !== null || Date.now() > until) throw new Error(`${args.join(' ')}:\n${said.slice(-2_000)}`);
-      await wait(100);
-    }
-    const readiness = await status(url(readinessProbe!));
-    if (readiness !== 503) throw new Error(`${args.join(' ')} without engines: ${readiness}`);
-    const seconds = await ended(child);
-    if (child.exitCode !== 0 || seconds > grace!) throw new Error(`${args.join(' ')} ended with ${child.exitCode} after ${seconds} s`);
-    each.push(args[1]!);
-  }
-  return each.join(', ');
+  const secrets = Object.fromEntries(
+    readFileSync(SECRETS, 'utf8')
+      .split('\n')
+      .map((line) => /^(.*?)=(.*)$/.exec(line)!.slice(1)),
+  );
+  const pods = built.filter(({ kind }) => kind === 'Deployment').map(({ spec }) => spec.template!.spec);
+  const seconds = await Promise.all(
+    pods.map(({ containers, terminationGracePeriodSeconds: grace }, index) => {
+      const host = `127.0.0.${index + 2}`;
+      const folder = { PATH: process.env['PATH'], NODE_ENV: 'production', DATA_DIR: `/tmp/data-${index}` };
+      const env = { ...folder, ...settings, ...secrets, HOST: host, METRICS_HOST: host };
+      return startAndEnd(containers[0]!, { env, host, grace: grace! });
+    }),
+  );
+  return `${pods.length} programs; they ended after ${Math.max(...seconds).toFixed(1)} s at most`;
 }
 
-async function ended(child: ChildProcess): Promise<number> {
-  const started = performance.now();
+async function startAndEnd(
+  { args, ports, startupProbe, readinessProbe }: Container,
+  { env, host, grace }: { env: NodeJS.ProcessEnv; host: string; grace: number },
+): Promise<number> {
+  const child = spawn('node', args, { cwd: '/project', env, stdio: ['ignore', 'pipe', 'pipe'] });
   const closed = new Promise((resolve) => child.once('close', resolve));
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const refuse = (what: string) => new Error(`${args.join(' ')} ${what}:\n${said.slice(-2_000)}`);
+  const probed = ({ httpGet }: Probe) => {
+    const { containerPort } = ports!.find(({ name }) => name === httpGet.port)!;
+    return fetch(`http://${host}:${containerPort}${httpGet.path}`).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  };
+  const until = Date.now() + startupProbe!.periodSeconds * startupProbe!.failureThreshold * 1_000;
+  while ((await probed(startupProbe!)) !== 200) {
+    if (child.exitCode !== null || Date.now() > until) throw refuse('does not start');
+    await wait(200);
+  }
+  const readiness = await probed(readinessProbe!);
+  if (readiness !== 503) throw refuse(`answers its readiness probe without engines by ${readiness}`);
+  const from = performance.now();
   child.kill('SIGTERM');
   await closed;
-  return (performance.now() - started) / 1_000;
+  const seconds = (performance.now() - from) / 1_000;
+  if (child.exitCode !== 0 || seconds > grace) throw refuse(`ended by ${child.exitCode} after ${seconds} s`);
+  return seconds;
 }
