@@ -197,7 +197,6 @@ async function upgraded(): Promise<string> {
 async function restored(): Promise<string> {
   const file = `${MANIFESTS}/restore-finish/kustomization.yaml`;
   writeFileSync(file, readFileSync(file, 'utf8').replace('--taken-at, TIME]', "--taken-at, '2026-03-04T05:06:07Z']"));
-  let left = -1;
   // Longer than the autoscalers' period of 1 s.
   const pause = 'sleep 4; kubectl --namespace forum get deployment -o jsonpath={.items[*].spec.replicas} > /tmp/left';
   await documented('backup.md', 'job/restore-finish', 'base', (text) =>
@@ -206,7 +205,7 @@ async function restored(): Promise<string> {
       `${pause}\nkubectl --namespace forum delete job migrate`,
     ),
   );
-  left = readFileSync('/tmp/left', 'utf8')
+  const left = readFileSync('/tmp/left', 'utf8')
     .split(' ')
     .reduce((sum, replicas) => sum + Number(replicas), 0);
   if (left !== 0) throw new Error(`services had ${left} pods while the restoration was finished`);
@@ -233,11 +232,11 @@ async function servicesStart(): Promise<string> {
   const manifests = parseAllDocuments(await run('kubectl', 'kustomize', `${MANIFESTS}/base`));
   const built = manifests.map((document) => document.toJS() as Item);
   const settings = built.find(({ kind }) => kind === 'ConfigMap')!.data;
-  const secrets = Object.fromEntries(
-    readFileSync(SECRETS, 'utf8')
-      .split('\n')
-      .map((line) => /^(.*?)=(.*)$/.exec(line)!.slice(1)),
-  );
+  const secrets: Record<string, string> = {};
+  for (const line of readFileSync(SECRETS, 'utf8').split('\n')) {
+    const [, name, value] = /^(.*?)=(.*)$/.exec(line)!;
+    secrets[name!] = value!;
+  }
   const pods = built.filter(({ kind }) => kind === 'Deployment').map(({ spec }) => spec.template!.spec);
   const seconds = await Promise.all(
     pods.map(({ containers, terminationGracePeriodSeconds: grace }, index) => {
