@@ -126,7 +126,7 @@ echo "Debian's packages: $((SECONDS - started)) s"
 kubernetes() {
   local from=$SECONDS
   npx --no-install node test/containers/fetch-strimzi.ts "$cache/strimzi"
-  echo "Go's programs (once; Kubernetes takes about 10 minutes of two cores)"
+  compgen -G "$cache/go/kubernetes-*" > /dev/null || echo "building Go's programs (once; Kubernetes takes about 10 minutes of two cores)"
   unshare --mount --propagation private bash test/containers/go-programs.sh "$cache" kubernetes kwok > "$cache/go.log" 2>&1 || {
     echo "skipped: deploy/kubernetes (Go's programs cannot be had: $(tail -1 "$cache/go.log"))"
     return
