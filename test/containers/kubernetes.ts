@@ -58,24 +58,24 @@ export async function runKubernetes(): Promise<void> {
   await stage('API server, scheduler, controllers, and four nodes of 4 cores and 8 GiB in two zones', startCluster);
   await stage("definitions of Strimzi's resources", strimziDefinitions);
   await stage('services take the settings, answer the probes and end by SIGTERM', servicesStart);
-  await stage('base: first start by docs/operate/deploy.md', async () => {
-    await documented('deploy.md', 'kubectl create namespace', 'base', (text) =>
+  await stage('base: first start by deploy/README.md', async () => {
+    await documented('deploy/README.md', 'kubectl create namespace', 'base', (text) =>
       text.replace(/# three-brokers only[^]*?\n\n/, ''),
     );
     return placed();
   });
   await stage('base: both nodes of the API are drained at once', drained);
-  await stage('base: upgrade by docs/operate/deploy.md', upgraded);
+  await stage('base: upgrade by deploy/README.md', upgraded);
   await stage('base: as many pods as the autoscalers may make', async () => {
     for (const { metadata, spec } of await list('/apis/autoscaling/v2/namespaces/forum/horizontalpodautoscalers'))
       await kubectl('scale', `deployment/${metadata.name}`, `--replicas=${spec.maxReplicas}`);
     return placed();
   });
   await stage('restore-finish: by docs/operate/backup.md', restored);
-  await stage('three-brokers: first start by docs/operate/deploy.md', async () => {
+  await stage('three-brokers: first start by deploy/README.md', async () => {
     await run('kubectl', 'delete', 'namespace', 'forum', '--timeout=120s');
     const operator = standInForOperator();
-    await documented('deploy.md', 'kubectl create namespace', 'three-brokers');
+    await documented('deploy/README.md', 'kubectl create namespace', 'three-brokers');
     await operator;
     return placed();
   });
@@ -85,7 +85,7 @@ const kubectl = (...args: string[]) => run('kubectl', '--namespace', 'forum', ..
 
 /** Runs the block of commands of a document in which the text is, as an operator who fills in its words. */
 async function documented(file: string, has: string, folder: string, edit = (text: string) => text): Promise<void> {
-  const document = readFileSync(`/project/docs/operate/${file}`, 'utf8');
+  const document = readFileSync(`/project/${file}`, 'utf8');
   const block = [...document.matchAll(/```sh\n([^]*?)```/g)]
     .map(([, text]) => text!)
     .find((text) => text.includes(has))!;
@@ -174,7 +174,7 @@ async function upgraded(): Promise<string> {
     `cd ${MANIFESTS}/base && kustomize edit set image forum-monitor=registry.example.com/forum-monitor:1.0.1`,
   );
   const least = await fewest(
-    documented('deploy.md', "component!=api'", 'base').then(() =>
+    documented('deploy/README.md', "component!=api'", 'base').then(() =>
       kubectl('rollout', 'status', 'deployment', '--timeout=120s'),
     ),
   );
@@ -199,7 +199,7 @@ async function restored(): Promise<string> {
   writeFileSync(file, readFileSync(file, 'utf8').replace('--taken-at, TIME]', "--taken-at, '2026-03-04T05:06:07Z']"));
   // Longer than the autoscalers' period of 1 s.
   const pause = 'sleep 4; kubectl --namespace forum get deployment -o jsonpath={.items[*].spec.replicas} > /tmp/left';
-  await documented('backup.md', 'job/restore-finish', 'base', (text) =>
+  await documented('docs/operate/backup.md', 'job/restore-finish', 'base', (text) =>
     text.replace(
       'kubectl --namespace forum delete job migrate',
       `${pause}\nkubectl --namespace forum delete job migrate`,

@@ -21,7 +21,7 @@ export async function run(command: string, ...args: string[]): Promise<string> {
 
 export const podman = (...args: string[]) => run('podman', ...args);
 
-/** `docker compose` with the options of docs/operate/deploy.md for a trial, and the override. */
+/** `docker compose` with the options of deploy/README.md for a trial, and the override. */
 export function composeWith(options: readonly string[], ...args: string[]): Promise<string> {
   const files = ['-f', '/project/deploy/compose.yaml', '-f', '/project/test/containers/override.yaml'];
   return run('podman-compose', ...files, '--env-file', ENV_FILE, ...options, ...args);

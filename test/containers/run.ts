@@ -60,7 +60,7 @@ async function migrate(): Promise<void> {
   if (code !== '0') throw new Error(`migrate ended with ${code}: ${await podman('logs', container('migrate'))}`);
 }
 
-/** By the steps of docs/operate/deploy.md, under the load of the customer. */
+/** By the steps of deploy/README.md, under the load of the customer. */
 async function upgrade(customer: Customer): Promise<void> {
   await podman('tag', 'forum-monitor:1.0.0', 'forum-monitor:1.0.1');
   set('FORUM_VERSION', '1.0.1');
