@@ -20,7 +20,7 @@ interface Compose {
 const file = readFileSync(join(import.meta.dirname, '../../deploy/compose.yaml'), 'utf8');
 const { services } = parse(file, { merge: true }) as Compose;
 
-test.each(['migrate', 'api', 'workers'])('%s is given every setting of the env file', (name) => {
+test.each(['migrate', 'api', 'api-2', 'workers'])('%s is given every setting of the env file', (name) => {
   const given = Object.keys(services[name]?.environment ?? {});
   const expected = Object.keys(VARIABLES.shape).filter((variable) => !NOT_PASSED_ON.includes(variable));
   expect(given.sort()).toEqual(expected.sort());
