@@ -109,15 +109,16 @@ unpack() {
 if has compose; then
   unpack base bookworm minbase
   unpack engines forky essential postgresql-18,openjdk-21-jre-headless,wget
+  unpack neighbours forky essential nginx,openssl,prometheus,prometheus-node-exporter
   unpack tools forky essential podman,podman-compose,crun,netavark,aardvark-dns,nftables,iproute2,catatonit,mount,libstdc++6
 fi
 if has kubernetes; then
   unpack kubernetes forky essential kubernetes-client,kustomize,etcd-server,openjdk-21-jre-headless,iproute2,mount,libstdc++6
-  # A Go of this machine that is new enough, else Debian's.
-  rm -f "$cache/golang"
-  version=$(GOTOOLCHAIN=local go env GOVERSION 2> /dev/null || true)
-  [ "$(printf '%s\n' go1.26 "$version" | sort -V | head -1)" = go1.26 ] || unpack golang forky essential golang-go
 fi
+# A Go of this machine that is new enough, else Debian's.
+rm -f "$cache/golang"
+version=$(GOTOOLCHAIN=local go env GOVERSION 2> /dev/null || true)
+[ "$(printf '%s\n' go1.26 "$version" | sort -V | head -1)" = go1.26 ] || unpack golang forky essential golang-go
 for job in "${making[@]}"; do
   wait "${job%%:*}" || skip "Debian's packages cannot be had: $(grep -m 1 '^E: ' "$cache/${job#*:}.log")"
 done
@@ -151,6 +152,9 @@ mkdir -p "$cache/npm" "$cache/kafka"
   fi
 )
 npx --no-install node test/containers/fetch-kafka.ts "$cache/kafka"
+if ! command -v go > /dev/null || ! bash test/containers/neighbours/go-programs.sh "$cache" > "$cache/go.log" 2>&1; then
+  echo "skipped: programs of Go (go is not installed, or $cache/go.log says why)"
+fi
 
 # Container engines write here; the machine's limits are theirs, because not even root can raise them everywhere.
 cat > "$tools/etc/containers/containers.conf" << CONF

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { HAS_PROGRAMS, SETTINGS } from './neighbours.ts';
 import { composeWith, ENV_FILE, podman, run, stage } from './podman.ts';
 
 const IMAGE = 'forum-monitor:1.0.0';
@@ -11,7 +12,8 @@ const ENGINES = ['kafka', 'postgres', 'clickhouse'];
 /** Builds the image of deploy/Dockerfile on a stand-in for its base, and stand-ins for the engines' images. */
 export async function build(): Promise<void> {
   const trial = readFileSync('/project/deploy/compose/trial.env', 'utf8');
-  writeFileSync(ENV_FILE, `${trial}\nWEBHOOK_ALLOW_PRIVATE=1\n`);
+  const settings = Object.entries({ WEBHOOK_ALLOW_PRIVATE: '1', ...SETTINGS });
+  writeFileSync(ENV_FILE, [trial, ...settings.map(([name, value]) => `${name}=${value}\n`)].join(''));
   const base = /NODE_IMAGE=(\S+)/.exec(readFileSync('/project/deploy/Dockerfile', 'utf8'))![1]!;
   await stage(`base image (${base})`, async () => {
     await load('base', base);
@@ -38,6 +40,19 @@ export async function build(): Promise<void> {
         ...names,
         folder,
       );
+    }
+  });
+  await stage('images of the neighbours', async () => {
+    await load('neighbours', 'neighbours');
+    const { services } = parse(readFileSync('/project/deploy/compose.yaml', 'utf8'), { merge: true }) as {
+      services: Record<string, { image: string }>;
+    };
+    const images = { prometheus: services['prometheus']!.image, 'node-exporter': services['machine']!.image };
+    const targets = { ...images, proxy: 'proxy', ...(HAS_PROGRAMS && { programs: 'programs' }) };
+    const folder = '/project/test/containers/neighbours';
+    for (const [target, image] of Object.entries(targets)) {
+      const options = ['--file', `${folder}/Containerfile`, '--build-context=programs=/images/programs'];
+      await podman('build', ...options, '--target', target, '--tag', image, folder);
     }
   });
 }

@@ -25,7 +25,11 @@ export const SETTINGS = {
   ...{ BASE_URL: FORUM, APP_URL: FORUM, DASHBOARD_URL: FORUM, TRUST_PROXY: '1', DRAIN_SECONDS: '3' },
   ...(HAS_PROGRAMS && {
     ...{ SMTP_URL: 'smtp://mailpit:1025', SIGNUP_DNS_CHECK: '0' },
-    ...{ STRIPE_SECRET_KEY: 'sk_test_123', STRIPE_WEBHOOK_SECRET: STRIPE_SECRET, STRIPE_API_URL: 'http://stripe:12111' },
+    ...{
+      STRIPE_SECRET_KEY: 'sk_test_123',
+      STRIPE_WEBHOOK_SECRET: STRIPE_SECRET,
+      STRIPE_API_URL: 'http://stripe:12111',
+    },
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', OTEL_TRACES_SAMPLER_ARG: '0.2' },
   }),
 };
@@ -83,11 +87,13 @@ function ask(method: string, path: string, options: { headers?: object; body?: s
     const sent = request(`${FORUM}${path}`, { method, localAddress: CLIENT, headers: { ...own, ...headers } });
     sent.once('error', reject).once('response', (response) => {
       const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk)).once('end', () => {
-        const { 'set-cookie': cookies = [], ...rest } = response.headers;
-        const text = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode!, headers: rest as Record<string, string>, cookies, text });
-      });
+      response
+        .on('data', (chunk: Buffer) => chunks.push(chunk))
+        .once('end', () => {
+          const { 'set-cookie': cookies = [], ...rest } = response.headers;
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode!, headers: rest as Record<string, string>, cookies, text });
+        });
     });
     sent.end(body);
   });
@@ -115,11 +121,19 @@ async function passesOn(customer: Customer): Promise<string> {
   const accept = { ...json, accept: 'application/json, text/event-stream' };
   const largest = await ask('POST', '/mcp', { headers: accept, body: list.padEnd(BODY_LIMIT) });
   must('MCP, and the largest body', largest.status === 200 && largest.text.includes('"tools"'), largest.status);
-  for (const [path, bytes] of [['/v1/monitors', BODY_LIMIT], ['/mcp', BODY_LIMIT + 1]] as const) {
+  for (const [path, bytes] of [
+    ['/v1/monitors', BODY_LIMIT],
+    ['/mcp', BODY_LIMIT + 1],
+  ] as const) {
     const refused = await ask('POST', path, { headers: accept, body: list.padEnd(bytes) });
     must('a larger body', refused.status === 413 && refused.text.includes('"payload_too_large"'), refused);
   }
-  const socket = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'a' };
+  const socket = {
+    connection: 'upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'a',
+  };
   must('no web sockets', (await ask('GET', '/mcp', { headers: socket })).status === 405);
   const long = await ask('GET', `/v1/account?x=${'a'.repeat(40_000)}`, { headers: { authorization } });
   must('a long query reaches the API', long.text.includes('x: is not recognized'), long.status);
@@ -149,7 +163,8 @@ async function streams(customer: Customer): Promise<string> {
     text = events.pop()!;
     for (const event of events) {
       const data = /^data: (.*)$/m.exec(event)?.[1];
-      if (data !== undefined) ages.push(Date.now() - Date.parse((JSON.parse(data) as { matched_at: string }).matched_at));
+      if (data !== undefined)
+        ages.push(Date.now() - Date.parse((JSON.parse(data) as { created_at: string }).created_at));
     }
     if (ages.length > 1) break;
   }
@@ -251,7 +266,9 @@ async function buys(customer: Customer, session: Map<string, string>): Promise<s
   }
   const forged = await ask('POST', '/stripe/webhook', deliveryOf(event, { secret: 'whsec_other' }));
   must('a forged event is refused', forged.status === 400, forged);
-  const ledger = await sql(`SELECT count(*), sum(amount) FROM ledger_entries WHERE account_id = '${accountId}' AND amount = ${credits}`);
+  const ledger = await sql(
+    `SELECT count(*), sum(amount) FROM ledger_entries WHERE account_id = '${accountId}' AND amount = ${credits}`,
+  );
   must('one entry', ledger === `1|${credits}`, ledger);
   return `${credits} credits once; balance ${before} before, ${await balance()} after`;
 }
@@ -284,9 +301,10 @@ async function inPrometheus<T>(path: string): Promise<T> {
 }
 
 /** What has no data in an installation that is well, or that has not run for long. */
-const WITHOUT_DATA = parse(
-  readFileSync('/project/test/containers/neighbours/without-data.yaml', 'utf8'),
-) as Record<string, string[]>;
+const WITHOUT_DATA = parse(readFileSync('/project/test/containers/neighbours/without-data.yaml', 'utf8')) as Record<
+  string,
+  string[]
+>;
 
 async function queriesAnswer(): Promise<string> {
   const folder = '/project/deploy/grafana/dashboards';
@@ -318,7 +336,12 @@ async function firesAndResolves(): Promise<string> {
   const { groups } = await inPrometheus<{ groups: { rules: object[] }[] }>('/rules');
   const rules = groups.flatMap((group) => group.rules).length;
   await run('cp', '-r', folder, '/tmp/prometheus');
-  await run('sed', '-i', 's/_interval: [0-9]*s/_interval: 2s/g; s/for: 2m/for: 4s/', ...['prometheus', 'alerts'].map((name) => `/tmp/prometheus/${name}.yaml`));
+  await run(
+    'sed',
+    '-i',
+    's/_interval: [0-9]*s/_interval: 2s/g; s/for: 2m/for: 4s/',
+    ...['prometheus', 'alerts'].map((name) => `/tmp/prometheus/${name}.yaml`),
+  );
   await run('mount', '--bind', '/tmp/prometheus', folder);
   await podman('restart', '--time', '5', container('prometheus'));
   const isFiring = async () => {

@@ -23,7 +23,8 @@ export const podman = (...args: string[]) => run('podman', ...args);
 
 /** `docker compose` with the options of deploy/README.md for a trial, and the override. */
 export function composeWith(options: readonly string[], ...args: string[]): Promise<string> {
-  const files = ['-f', '/project/deploy/compose.yaml', '-f', '/project/test/containers/override.yaml'];
+  const names = ['deploy/compose.yaml', 'test/containers/override.yaml', 'test/containers/neighbours/compose.yaml'];
+  const files = names.flatMap((name) => ['-f', `/project/${name}`]);
   return run('podman-compose', ...files, '--env-file', ENV_FILE, ...options, ...args);
 }
 export const compose = (...args: string[]) => composeWith([], ...args);

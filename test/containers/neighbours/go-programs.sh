@@ -3,28 +3,28 @@
 set -euo pipefail
 sources=$(cd "$(dirname "$0")" && pwd)
 folder=$1
-export GOBIN=$folder/programs GOCACHE=$folder/cache GOMODCACHE=$folder/modules CGO_ENABLED=0 GOFLAGS='-p=2 -modcacherw -buildvcs=false'
+export GOBIN=$folder/programs GOCACHE=$folder/go-cache GOMODCACHE=$folder/go-modules CGO_ENABLED=0 GOFLAGS='-p=2 -modcacherw -buildvcs=false'
 mkdir -p "$GOBIN"
 cd "$folder"
 
 # install MODULE VERSION [FILE]: and keeps a file of the module's beside the program.
 install() {
-  [ -x "$GOBIN/$(basename "$1")-$2" ] && return
+  [ -e "$GOBIN/.$(basename "$1")-$2" ] && return
   go install -trimpath "$1@$2"
   [ -z "${3:-}" ] || cp "$GOMODCACHE/$1@$2/$3" "$GOBIN"
-  cp -l "$GOBIN/$(basename "$1")" "$GOBIN/$(basename "$1")-$2"
+  touch "$GOBIN/.$(basename "$1")-$2"
 }
 install github.com/axllent/mailpit v1.33.1
 install github.com/stripe/stripe-mock v0.203.0 embedded/openapi/fixtures3.json
 
 collector=go.opentelemetry.io/collector
 version=v0.165.0
-if ! [ -x "$GOBIN/collector-$version" ]; then
+if ! [ -e "$GOBIN/.collector-$version" ]; then
   rm -rf made && mkdir made && cp "$sources/collector/main.go" made && cd made
   go mod init collector
-  go get "$collector/"{otelcol,receiver/otlpreceiver,exporter/debugexporter}@$version "$collector/confmap/provider/fileprovider@v1.71.0"
+  go get "$collector/"{otelcol,receiver/otlpreceiver,exporter/debugexporter,service/telemetry/otelconftelemetry}@$version "$collector/confmap/provider/fileprovider@v1.71.0"
   go build -trimpath -o "$GOBIN/collector" .
-  cp -l "$GOBIN/collector" "$GOBIN/collector-$version"
+  touch "$GOBIN/.collector-$version"
 fi
 # What was read to build them is not needed again.
-rm -rf "$folder"/{cache,modules,made}
+rm -rf "$folder"/{go-cache,go-modules,made}
