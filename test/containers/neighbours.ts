@@ -228,7 +228,7 @@ async function signsIn(session: Map<string, string>): Promise<string> {
   const signedIn = await visit(session, '/sign-in/code', { action: '/sign-in/code', fields: { code: code2 } });
   const to = new URL(signedIn.headers.location ?? 'http://none', FORUM);
   must('the redirect stays', signedIn.status === 303 && to.origin === FORUM, signedIn);
-  must('the dashboard shows itself', (await visit(session, '/')).status === 200);
+  must('the dashboard shows itself', (await visit(session, '/monitors')).status === 200);
   const network = await sql('SELECT DISTINCT network FROM dashboard_sessions');
   must('the address is that of the client', network === '192.0.2.0/24', network);
   return `seen as ${network} in spite of "X-Forwarded-For: ${CLAIMED}"`;
