@@ -42,19 +42,21 @@ export async function build(): Promise<void> {
       );
     }
   });
-  await stage('images of the neighbours', async () => {
-    await load('neighbours', 'neighbours');
-    const { services } = parse(readFileSync('/project/deploy/compose.yaml', 'utf8'), { merge: true }) as {
-      services: Record<string, { image: string }>;
-    };
-    const images = { prometheus: services['prometheus']!.image, 'node-exporter': services['machine']!.image };
-    const targets = { ...images, proxy: 'proxy', ...(HAS_PROGRAMS && { programs: 'programs' }) };
-    const folder = '/project/test/containers/neighbours';
-    for (const [target, image] of Object.entries(targets)) {
-      const options = ['--file', `${folder}/Containerfile`, '--build-context=programs=/images/programs'];
-      await podman('build', ...options, '--target', target, '--tag', image, folder);
-    }
-  });
+  await stage('images of the neighbours', buildNeighbours);
+}
+
+export async function buildNeighbours(): Promise<void> {
+  await load('neighbours', 'neighbours');
+  const { services } = parse(readFileSync('/project/deploy/compose.yaml', 'utf8'), { merge: true }) as {
+    services: Record<string, { image: string }>;
+  };
+  const images = { prometheus: services['prometheus']!.image, 'node-exporter': services['machine']!.image };
+  const targets = { ...images, proxy: 'proxy', ...(HAS_PROGRAMS && { programs: 'programs' }) };
+  const folder = '/project/test/containers/neighbours';
+  for (const [target, image] of Object.entries(targets)) {
+    const options = ['--file', `${folder}/Containerfile`, '--build-context=programs=/images/programs'];
+    await podman('build', ...options, '--target', target, '--tag', image, folder);
+  }
 }
 
 async function size(base: string): Promise<string> {
