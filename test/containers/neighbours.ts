@@ -109,6 +109,7 @@ async function passesOn(customer: Customer): Promise<string> {
   const json = { authorization, 'content-type': 'application/json' };
   const known = await ask('GET', '/v1/account', { headers: { authorization, 'x-request-id': 'check-1' } });
   must("a client's request id comes back", known.headers['x-request-id'] === 'check-1', known);
+  await ask('GET', '/v1/account');
   const other = await ask('GET', '/nowhere');
   must('a request id is given', other.status === 404 && (other.headers['x-request-id'] ?? '') !== '', other);
 
