@@ -14,11 +14,15 @@ healthcheck.mjs                 Podman's health checks of api and workers
 compose.yaml                    podman-compose: networks, volumes, health, order, restarts, user, capabilities
 compose/trial.env               the settings of the installation
 backup/back-up.sh, restore.sh   a restoration into an empty server, with equal checksums
-upgrade (docs/operate)          its commands, under load
-not run: the profile observability, clickhouse/, a registry, a forum or mail outside
+upgrade (README.md)             its commands, under load, without a failed request
+proxy/nginx.conf                a proxy that clients of REST, MCP, streams and the dashboard come through
+prometheus/, grafana/           its rules, and every query of the dashboards, in a running Prometheus
+compose/managed.yaml            the services go on by it after the restoration
+not run: Grafana itself, clickhouse/, a registry, a forum or mail outside
 
 Replaced: Docker by Podman; the base image by Debian and Node's package; the images of Kafka (its jars) and PostgreSQL
-(Debian's) by ones made here; ClickHouse by the embedded engine behind a proxy; lines of test/containers/override.yaml.`;
+(Debian's) by ones made here, and those of Prometheus and its exporter (Debian's), whose rule ProcessDown fires sooner;
+ClickHouse by the embedded engine behind a proxy; lines of test/containers/override.yaml.`;
 const KUBERNETES = `
 part of deploy/                 proven by
 kubernetes/base                 Kubernetes' API server (strict fields, the profile "restricted" of Pod Security),
