@@ -274,19 +274,23 @@ async function buys(customer: Customer, session: Map<string, string>): Promise<s
   return `${credits} credits once; balance ${before} before, ${await balance()} after`;
 }
 
+interface Span {
+  trace: string;
+  name: string;
+  service: string;
+  instance: string;
+}
+
 async function traced(): Promise<string> {
   const steps = ['crawl', 'match', 'record', 'deliver'];
   return eventually('a whole trace', async () => {
-    const printed = await run('bash', '-c', `podman logs ${container('collector')} 2>&1`);
-    const traces = new Map<string, string[]>();
-    for (const [, id, name] of printed.matchAll(/Trace ID\s+: (\w+)\n[^]*?\n\s+Name\s+: (.*)\n/g)) {
-      traces.set(id!, [...(traces.get(id!) ?? []), name!]);
-    }
-    const whole = [...traces].find(([, names]) => steps.every((step) => names.includes(step)));
+    const printed = await podman('logs', container('collector'));
+    const spans = printed.split('\n').map((line) => JSON.parse(line) as Span);
+    const traces = Map.groupBy(spans, ({ trace }) => trace);
+    const whole = [...traces.values()].find((all) => steps.every((step) => all.some(({ name }) => name === step)));
     if (whole === undefined) return undefined;
-    const instances = new Set([...printed.matchAll(/service\.instance\.id: Str\((.+)\)/g)].map(([, id]) => id));
-    const services = new Set([...printed.matchAll(/service\.name: Str\((.+)\)/g)].map(([, name]) => name));
-    return `${whole[1].join(', ')} of ${[...services].join(', ')}; ${instances.size} instances, ${traces.size} traces`;
+    const services = new Set(spans.map(({ service, instance }) => `${service} (${instance})`));
+    return `${whole.map(({ name }) => name).join(', ')}; ${traces.size} traces of ${[...services].join(' and ')}`;
   });
 }
 

@@ -22,7 +22,8 @@ version=v0.165.0
 if ! [ -e "$GOBIN/.collector-$version" ]; then
   rm -rf made && mkdir made && cp "$sources/collector/main.go" made && cd made
   go mod init collector
-  go get "$collector/"{otelcol,receiver/otlpreceiver,exporter/debugexporter,service/telemetry/otelconftelemetry}@$version "$collector/confmap/provider/fileprovider@v1.71.0"
+  go get "$collector/"{component/componenttest,receiver/otlpreceiver,receiver/receivertest}@$version
+  go mod tidy
   go build -trimpath -o "$GOBIN/collector" .
   touch "$GOBIN/.collector-$version"
 fi
