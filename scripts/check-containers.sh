@@ -124,19 +124,22 @@ for job in "${making[@]}"; do
 done
 echo "Debian's packages: $((SECONDS - started)) s"
 
-kubernetes() {
-  local from=$SECONDS
+# go_programs NAME…: builds them, once. Returns with 1 and a line where they cannot be had.
+go_programs() {
+  local from=$SECONDS log=$cache/go-$1.log
+  compgen -G "$cache/go/$1-*" > /dev/null || echo "building Go's programs for $1 (once; those of Kubernetes take ten minutes)"
+  if ! unshare --mount --propagation private bash test/containers/go-programs.sh "$cache" "$@" > "$log" 2>&1; then
+    echo "skipped: $1 (Go's programs cannot be had: $(tail -1 "$log"))"
+    return 1
+  fi
+  echo "Go's programs for $1: $((SECONDS - from)) s"
+}
+
+if has kubernetes && go_programs kubernetes kwok; then
   npx --no-install node test/containers/fetch-strimzi.ts "$cache/strimzi"
-  compgen -G "$cache/go/kubernetes-*" > /dev/null || echo "building Go's programs (once; Kubernetes takes about 10 minutes of two cores)"
-  unshare --mount --propagation private bash test/containers/go-programs.sh "$cache" kubernetes kwok > "$cache/go.log" 2>&1 || {
-    echo "skipped: deploy/kubernetes (Go's programs cannot be had: $(tail -1 "$cache/go.log"))"
-    return
-  }
-  echo "Go's programs: $((SECONDS - from)) s"
   unshare --mount --propagation private --pid --fork --kill-child --cgroup \
     bash "$0" --enter "$(realpath "$cache/kubernetes")" "$cache/strimzi" kubernetes
-}
-if has kubernetes; then kubernetes; fi
+fi
 has compose || exit 0
 tools=$(realpath "$cache/tools")
 
@@ -152,9 +155,7 @@ mkdir -p "$cache/npm" "$cache/kafka"
   fi
 )
 npx --no-install node test/containers/fetch-kafka.ts "$cache/kafka"
-if ! command -v go > /dev/null || ! bash test/containers/neighbours/go-programs.sh "$cache" > "$cache/go.log" 2>&1; then
-  echo "skipped: programs of Go (go is not installed, or $cache/go.log says why)"
-fi
+go_programs neighbours || true
 
 # Container engines write here; the machine's limits are theirs, because not even root can raise them everywhere.
 cat > "$tools/etc/containers/containers.conf" << CONF

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { HAS_PROGRAMS, SETTINGS } from './neighbours.ts';
+import { PROGRAMS, SETTINGS } from './neighbours.ts';
 import { composeWith, ENV_FILE, podman, run, stage } from './podman.ts';
 
 const IMAGE = 'forum-monitor:1.0.0';
@@ -51,10 +51,10 @@ export async function buildNeighbours(): Promise<void> {
     services: Record<string, { image: string }>;
   };
   const images = { prometheus: services['prometheus']!.image, 'node-exporter': services['machine']!.image };
-  const targets = { ...images, proxy: 'proxy', ...(HAS_PROGRAMS && { programs: 'programs' }) };
+  const targets = { ...images, proxy: 'proxy', ...(PROGRAMS && { programs: 'programs' }) };
   const folder = '/project/test/containers/neighbours';
   for (const [target, image] of Object.entries(targets)) {
-    const options = ['--file', `${folder}/Containerfile`, '--build-context=programs=/images/programs'];
+    const options = ['--file', `${folder}/Containerfile`, `--build-context=programs=${PROGRAMS}`];
     await podman('build', ...options, '--target', target, '--tag', image, folder);
   }
 }

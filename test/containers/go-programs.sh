@@ -3,10 +3,14 @@
 # check-containers.sh runs it in a mount namespace of its own.
 set -euo pipefail
 cache=$1
+sources=$(cd "$(dirname "$0")" && pwd)
 KUBERNETES=36.4 # 1.36.4, which Debian's kubectl has too
 KWOK=0.8.0
+MAILPIT=1.33.1
+STRIPE=0.203.0
+COLLECTOR=0.165.0
 
-export GOTOOLCHAIN=local GOFLAGS='-p=2 -mod=mod -buildvcs=false -trimpath' CGO_ENABLED=0
+export GOTOOLCHAIN=local GOFLAGS='-p=2 -mod=mod -modcacherw -buildvcs=false -trimpath' CGO_ENABLED=0
 export GOPATH=$cache/go GOCACHE=$cache/go/build GOMODCACHE=$cache/go/mod
 go=(go)
 if [ -e "$cache/golang" ]; then
@@ -50,4 +54,22 @@ kwok() {
   mv "$cache/go/kwok" "$folder"
 }
 
+# What stands around an installation and Debian has not.
+neighbours() {
+  local work=$cache/go/wrap folder=$cache/go/neighbours-$MAILPIT-$STRIPE-$COLLECTOR module=go.opentelemetry.io/collector
+  [ -e "$folder" ] && return
+  rm -rf "$work"
+  mkdir -p "$work/bin"
+  cp "$sources/neighbours/collector/main.go" "$work"
+  GOBIN=$work/bin "${go[@]}" install "github.com/axllent/mailpit@v$MAILPIT"
+  GOBIN=$work/bin "${go[@]}" install "github.com/stripe/stripe-mock@v$STRIPE"
+  cp "$cache/go/mod/github.com/stripe/stripe-mock@v$STRIPE/embedded/openapi/fixtures3.json" "$work/bin"
+  "${go[@]}" -C "$work" mod init collector
+  "${go[@]}" -C "$work" get "$module"/{component/componenttest,receiver/otlpreceiver,receiver/receivertest}@v$COLLECTOR
+  "${go[@]}" -C "$work" build -o bin/collector .
+  mv "$work/bin" "$folder"
+}
+
 for name in "${@:2}"; do "$name"; done
+# What was read to build them is not needed again.
+rm -rf "$cache"/go/{build,mod,pkg,wrap}

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { run } from './podman.ts';
+import { programs, run } from './podman.ts';
 
 const FOLDER = '/tmp/kubernetes';
 const KUBECONFIG = '/root/.kube/config';
@@ -14,10 +14,6 @@ export async function api(path: string): Promise<unknown> {
   if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
   return answer.json();
 }
-
-/** A folder below the cache's `go`, of which check-containers.sh has made one version. */
-const programs = (name: string) =>
-  `/images/go/${readdirSync('/images/go').find((file) => file.startsWith(`${name}-`))!}`;
 
 /** Starts the programs of a control plane, and kwok in the place of each node's kubelet. */
 export async function startCluster(): Promise<void> {
@@ -44,8 +40,8 @@ export async function startCluster(): Promise<void> {
   const strict = { name: 'PodSecurity', configuration: { ...pods, defaults: { enforce: 'restricted' } } };
   const admission = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AdmissionConfiguration', plugins: [strict] };
 
-  const folder = programs('kubernetes');
-  const kwok = programs('kwok');
+  const folder = programs('kubernetes')!;
+  const kwok = programs('kwok')!;
   const etcd = ['--data-dir', `${FOLDER}/etcd`, '--unsafe-no-fsync'];
   start('etcd', ...etcd);
   start(

@@ -1,12 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:http2';
+import type { IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';
 import { request } from 'node:https';
 import { setTimeout as wait } from 'node:timers/promises';
 import { setDefaultCACertificates } from 'node:tls';
 import { parse } from 'yaml';
 import { deliveryOf, eventOf, sessionOf } from '../support/samples/stripe-events.ts';
+import { errorMessage } from '../../shared/runtime/errors.ts';
 import type { Customer } from './customer.ts';
-import { compose, container, podman, run, stage } from './podman.ts';
+import { compose, container, podman, programs, run, stage } from './podman.ts';
 
 /** As deploy/proxy/nginx.conf has it. */
 const HOST = 'forum.example.com';
@@ -17,13 +19,14 @@ const CLAIMED = '198.51.100.7';
 const STRIPE_SECRET = 'whsec_containers';
 const PACK = 29;
 const BODY_LIMIT = 256 * 1024;
-export const HAS_PROGRAMS = existsSync('/images/programs/collector');
+/** Of Go; undefined where they could not be built. */
+export const PROGRAMS = programs('neighbours');
 
 /** The settings by which the installation knows its neighbours. */
 export const SETTINGS = {
   COMPOSE_PROFILES: 'trial,observability,two-apis',
   ...{ BASE_URL: FORUM, APP_URL: FORUM, DASHBOARD_URL: FORUM, TRUST_PROXY: '1', DRAIN_SECONDS: '3' },
-  ...(HAS_PROGRAMS && {
+  ...(PROGRAMS && {
     ...{ SMTP_URL: 'smtp://mailpit:1025', SIGNUP_DNS_CHECK: '0' },
     ...{
       STRIPE_SECRET_KEY: 'sk_test_123',
@@ -44,14 +47,14 @@ export async function startNeighbours(): Promise<void> {
   await podman(...openssl, ...`${key} ${files}`.split(' '));
   setDefaultCACertificates([readFileSync('/tmp/tls/certificate.pem', 'utf8')]);
   // The mock's example of a checkout has no price.
-  if (HAS_PROGRAMS) {
-    const fixtures = JSON.parse(readFileSync('/images/programs/fixtures3.json', 'utf8')) as {
+  if (PROGRAMS) {
+    const fixtures = JSON.parse(readFileSync(`${PROGRAMS}/fixtures3.json`, 'utf8')) as {
       resources: Record<string, object>;
     };
     Object.assign(fixtures.resources['checkout.session']!, { amount_subtotal: PACK * 100, currency: 'usd' });
     writeFileSync('/tmp/fixtures.json', JSON.stringify(fixtures));
   }
-  const programs = HAS_PROGRAMS ? ['mailpit', 'stripe', 'collector'] : [];
+  const programs = PROGRAMS ? ['mailpit', 'stripe', 'collector'] : [];
   await compose('up', '--detach', '--no-deps', 'proxy', 'prometheus', 'machine', ...programs);
 }
 
@@ -59,7 +62,7 @@ export async function startNeighbours(): Promise<void> {
 export async function checkNeighbours(customer: Customer): Promise<void> {
   await stage('proxy: HTTP/2, ids, bodies, compression, redirect', () => passesOn(customer));
   await stage('proxy: events of a stream', () => streams(customer));
-  if (HAS_PROGRAMS) {
+  if (PROGRAMS) {
     const session = new Map<string, string>();
     await stage('mail: sign-up and sign-in by mailed codes, the address of clients', () => signsIn(session));
     await stage('mail: matches, and their end by one click', () => mailsMatches(customer));
@@ -143,10 +146,10 @@ async function passesOn(customer: Customer): Promise<string> {
   must('http:// leads to https://', redirected.headers.get('location') === `${FORUM}/docs`, redirected.status);
   const session = connect(FORUM);
   const stream = session.request({ ':path': '/healthz' });
-  const [head] = (await new Promise((resolve, reject) => {
+  const head = await new Promise<IncomingHttpHeaders & IncomingHttpStatusHeader>((resolve, reject) => {
     session.once('error', reject);
-    stream.once('response', (...found) => resolve(found));
-  })) as [Record<string, unknown>];
+    stream.once('response', resolve);
+  });
   must('HTTP/2', session.alpnProtocol === 'h2' && head[':status'] === 200, head);
   session.destroy();
   return `MCP, ${BODY_LIMIT / 1024} KiB accepted, more refused by the API's envelope`;
@@ -369,12 +372,16 @@ const sql = (statement: string) =>
   podman('exec', container('postgres'), 'psql', '--username=forum', '--tuples-only', '--no-align', '-c', statement);
 
 /** Waits until there is something. */
-async function eventually<T>(what: string, find: () => Promise<T | undefined | Error>): Promise<T> {
+async function eventually<T>(what: string, find: () => Promise<T | undefined>): Promise<T> {
   const deadline = Date.now() + 90_000;
   for (;;) {
-    const found = await find().catch((error: unknown) => error as Error);
-    if (found !== undefined && !(found instanceof Error)) return found;
-    if (Date.now() > deadline) throw new Error(`${what} did not come: ${found?.message ?? ''}`);
+    let fault: unknown;
+    const found = await find().catch((error: unknown) => {
+      fault = error;
+      return undefined;
+    });
+    if (found !== undefined) return found;
+    if (Date.now() > deadline) throw new Error(`${what} did not come: ${errorMessage(fault ?? 'there is none')}`);
     await wait(1_000);
   }
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
 export const ENV_FILE = '/tmp/containers.env';
@@ -17,6 +17,12 @@ export async function run(command: string, ...args: string[]): Promise<string> {
   });
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${String(code)}:\n${all.slice(-4_000)}`);
   return printed.trim();
+}
+
+/** The folder of the programs that go-programs.sh has built by this name, if it could. */
+export function programs(name: string): string | undefined {
+  const folder = existsSync('/images/go') && readdirSync('/images/go').find((file) => file.startsWith(`${name}-`));
+  return folder ? `/images/go/${folder}` : undefined;
 }
 
 export const podman = (...args: string[]) => run('podman', ...args);
