@@ -333,7 +333,8 @@ async function queriesAnswer(): Promise<string> {
       if (result.length === 0) none.push(query);
     }
     const wrong = none.filter((query) => !expected.has(query));
-    return wrong.length === 0 ? none : new Error(wrong.join('\n'));
+    if (wrong.length > 0) throw new Error(wrong.join('\n'));
+    return none;
   });
   return `${queries.length - empty.length} of ${queries.length} have data, the others rightly none`;
 }
