@@ -248,7 +248,7 @@ async function mailsMatches(customer: Customer): Promise<string> {
   const link = new URL(headers['List-Unsubscribe']![0]!.slice(1, -1));
   const type = { 'content-type': 'application/x-www-form-urlencoded' };
   await ask('POST', `${link.pathname}${link.search}`, { headers: type, body: 'List-Unsubscribe=One-Click' });
-  const monitor = await customer.call<{ notify_stopped?: string }>('GET', path);
+  const { monitor } = await customer.call<{ monitor: { notify_stopped?: string } }>('GET', path);
   must('the click ends the mails', monitor.notify_stopped === 'unsubscribed', monitor);
   return `the first one ${seconds} s after they were asked for`;
 }
