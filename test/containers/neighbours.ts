@@ -360,13 +360,13 @@ async function firesAndResolves(): Promise<string> {
   await eventually('Prometheus answers', async () => ((await isFiring()) ? undefined : true));
   const started = performance.now();
   const seconds = () => `${((performance.now() - started) / 1_000).toFixed(0)} s`;
-  await compose('stop', 'workers');
+  await podman('stop', container('api'));
   await eventually('ProcessDown fires', async () => (await isFiring()) || undefined);
   const fired = seconds();
-  await podman('start', container('workers'));
+  await podman('start', container('api'));
   await eventually('ProcessDown resolves', async () => !(await isFiring()) || undefined);
   await run('umount', folder);
-  return `${rules} rules are loaded; it fires ${fired} after the workers' stop, and ends after ${seconds()}`;
+  return `${rules} rules are loaded; it fires ${fired} after the stop of an API process, and ends after ${seconds()}`;
 }
 
 const sql = (statement: string) =>

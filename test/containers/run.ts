@@ -32,7 +32,7 @@ export async function runInstallation(): Promise<void> {
   await stage('containers are confined as compose says', () => confined([...SERVICES, 'simulator']));
   await stage('SIGTERM to the API', stopWhileStarting);
   await stage('start of the API to ready, engines up', startToReady);
-  await stage('api is healthy', () => up(['api']));
+  await untilHealthy(['api']);
   let customer!: Customer;
   await stage('account by the admin program, monitors by the API', async () => {
     const account = ['account', 'create', '--email', 'you@example.com', '--credits', '500', '--pack', '79'];
