@@ -164,6 +164,8 @@ default_ulimits = ["nofile=$(ulimit -Hn):$(ulimit -Hn)", "nproc=$(ulimit -Hu):$(
 pids_limit = 0
 log_driver = "k8s-file"
 [engine]
+# Otherwise Podman itself listens on a published port while its container is not there yet, and requests hang.
+enable_port_reservation = false
 cgroup_manager = "cgroupfs"
 events_logger = "file"
 CONF
