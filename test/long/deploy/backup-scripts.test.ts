@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { serverUser } from '../../../services/launcher/engines/postgres/postgres-user.ts';
 import { eventually } from '../../support/fixtures/eventually.ts';
 
@@ -85,6 +85,7 @@ describe.skipIf(PROGRAMS === undefined)('the scripts that dump and restore a ser
       const folder = join(scratch, signal);
       // Its dump waits for the lock.
       const holder = spawn(join(PROGRAMS!, 'psql'), ['-X', '-h', sockets, '-U', 'postgres', '-d', 'forum']);
+      onTestFinished(() => void holder.kill());
       holder.stdin.write('BEGIN; LOCK TABLE monitors IN ACCESS EXCLUSIVE MODE;\n');
       const locks = (state: string) =>
         Number(ask('forum', `SELECT count(*) FROM pg_locks WHERE relation = 'monitors'::regclass AND ${state}`));
