@@ -3,8 +3,12 @@
 # its own, and fails nothing.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
+# The project's own Node, also where npm does not start this.
+PATH=$PWD/node_modules/.bin:$PATH
 
 failed=0
+kustomize=(kustomize build)
+command -v kustomize > /dev/null || kustomize=(kubectl kustomize)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -22,7 +26,7 @@ check() {
 }
 
 # shellcheck disable=SC2329 # `check` invokes it
-manifests() { kustomize build "deploy/kubernetes/$1" > "$scratch/$1.yaml"; }
+manifests() { "${kustomize[@]}" "deploy/kubernetes/$1" > "$scratch/$1.yaml"; }
 # shellcheck disable=SC2329 # `check` invokes it
 compose() { docker compose -f deploy/compose.yaml --env-file deploy/compose/trial.env config --quiet; }
 
@@ -47,7 +51,7 @@ else
   echo 'skipped: the compose file (docker compose is not installed)'
 fi
 for overlay in base three-brokers restore-finish; do
-  check kustomize "manifests of $overlay can be built" manifests "$overlay"
+  check "${kustomize[0]}" "manifests of $overlay can be built" manifests "$overlay"
   if [ -s "$scratch/$overlay.yaml" ]; then
     check kubernetes-validate "manifests of $overlay fit their schemas" kubernetes-validate --strict "$scratch/$overlay.yaml"
   else

@@ -215,7 +215,7 @@ async function restored(): Promise<string> {
 /** What Strimzi's operator would report and make, so that the commands go on. */
 async function standInForOperator(): Promise<void> {
   while (
-    !(await kubectl('get', 'kafka/forum').then(
+    !(await kubectl('get', 'kafka/forum', 'kafkauser/forum').then(
       () => true,
       () => false,
     ))
@@ -224,7 +224,8 @@ async function standInForOperator(): Promise<void> {
   await kubectl('create', 'secret', 'generic', 'forum', '--from-literal=password=secret');
   await kubectl('create', 'secret', 'generic', 'forum-cluster-ca-cert', '--from-literal=ca.crt=-');
   const status = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
-  await kubectl('patch', 'kafka/forum', '--subresource=status', '--type=merge', '--patch', JSON.stringify(status));
+  for (const name of ['kafka/forum', 'kafkauser/forum'])
+    await kubectl('patch', name, '--subresource=status', '--type=merge', '--patch', JSON.stringify(status));
 }
 
 /** Each container's program with the ConfigMap and the secret, while no engine answers; on an address of its own. */
