@@ -14,16 +14,32 @@ const NOT_PASSED_ON = [
 ];
 
 interface Compose {
-  services: Record<string, { image?: string; environment?: Record<string, string> }>;
+  services: Record<string, { image?: string; environment?: Record<string, string>; networks?: string[] }>;
 }
 
-const file = readFileSync(join(import.meta.dirname, '../../deploy/compose.yaml'), 'utf8');
-const { services } = parse(file, { merge: true }) as Compose;
+const read = (name: string) => readFileSync(join(import.meta.dirname, '../../deploy', name), 'utf8');
+const { services } = parse(read('compose.yaml'), { merge: true }) as Compose;
+const managed = (parse(read('compose/managed.yaml'), { merge: true }) as Compose).services;
+const OURS = ['migrate', 'api', 'api-2', 'workers'];
 
-test.each(['migrate', 'api', 'api-2', 'workers'])('%s is given every setting of the env file', (name) => {
+test.each(OURS)('%s is given every setting of the env file', (name) => {
   const given = Object.keys(services[name]?.environment ?? {});
   const expected = Object.keys(VARIABLES.shape).filter((variable) => !NOT_PASSED_ON.includes(variable));
   expect(given.sort()).toEqual(expected.sort());
+});
+
+test.each(OURS)('%s finds managed engines by the env file, outside of the internal network', (name) => {
+  const addresses = Object.entries(managed[name]?.environment ?? {});
+  expect(addresses.map(([variable]) => variable)).toEqual(['KAFKA_BROKERS', 'DATABASE_URL', 'CLICKHOUSE_URL']);
+  expect(addresses.filter(([variable, value]) => !value.startsWith(`\${${variable}:?`))).toEqual([]);
+  expect([...(services[name]?.networks ?? []), ...(managed[name]?.networks ?? [])]).toContain('outside');
+});
+
+test('every setting of production.env is one that compose reads', () => {
+  const names = Array.from(read('compose/production.env').matchAll(/^(?:# )?([A-Z_]+)=/gm), ([, name]) => name!);
+  const files = read('compose.yaml') + read('compose/managed.yaml');
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => name !== 'COMPOSE_PROFILES' && !files.includes(`\${${name}:`))).toEqual([]);
 });
 
 test('a setting is passed on under its own name', () => {
