@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -85,4 +85,19 @@ describe('a reader of the embedded ClickHouse', () => {
     expect(await asReader('SELECT a AS file FROM t FORMAT TSVWithNames')).toMatchObject({ text: 'file\n1\n' });
     expect(await asReader('SELECT a FRM t WHERE')).toMatchObject({ status: 400, code: '62' });
   });
+});
+
+test('ClickHouse reads each statement that gives analysts access on a server', async () => {
+  const file = readFileSync(join(import.meta.dirname, '../../../deploy/clickhouse/analyst.sql'), 'utf8');
+  const statements = file
+    .replaceAll(/^--.*$/gm, '')
+    .split(';')
+    .filter((text) => text.trim() !== '');
+  expect(statements.length).toBeGreaterThan(15);
+  for (const statement of statements) {
+    await asWriter(`SELECT formatQuery('${statement.replaceAll("'", String.raw`\'`)}')`);
+  }
+  // The settings of the profile, which the engine knows and whose values it takes.
+  const [, settings] = /ALTER SETTINGS PROFILE forum_analyst (SETTINGS[^;]+)/.exec(file)!;
+  expect(await asWriter(`SELECT 1 ${settings}`)).toBe('1');
 });
