@@ -37,9 +37,11 @@ export function createClickhouse(url: string, name: string, options: ClickhouseO
       date_time_input_format: 'best_effort',
       output_format_json_quote_64bit_integers: 0,
       // What a server's profile may have otherwise. An insert that is answered and not yet stored could be lost, and a
-      // removal would not find it; NULLs do not fit the views' columns; an answer that is cut off would look whole.
+      // removal would not find it; NULLs do not fit the views' columns; FINAL would show an item once for each day of
+      // its sights; an answer that is cut off would look whole.
       wait_for_async_insert: 1,
       join_use_nulls: 0,
+      do_not_merge_across_partitions_select_final: 0,
       timeout_overflow_mode: 'throw',
     },
   });
