@@ -1,4 +1,4 @@
-// sum-reports.mjs CHECK (REPORT STATUS)…: the exit status of `npm run check`, then vitest's JSON report of each lane with
+// sum-reports.mjs CHECK (REPORT STATUS)…: 0 where the checks passed, then vitest's JSON report of each lane with
 // the exit status of its run. Prints `N passed, M failed`, and how many were skipped.
 import { readFileSync } from 'node:fs';
 

@@ -136,7 +136,7 @@ go_programs() {
 }
 
 if has kubernetes && go_programs kubernetes kwok; then
-  npx --no-install node test/containers/fetch-strimzi.ts "$cache/strimzi"
+  npx --no-install node test/containers/fetch-jars.ts strimzi "$cache/strimzi"
   unshare --mount --propagation private --pid --fork --kill-child --cgroup \
     bash "$0" --enter "$(realpath "$cache/kubernetes")" "$cache/strimzi" kubernetes
 fi
@@ -154,7 +154,7 @@ mkdir -p "$cache/npm" "$cache/kafka"
     echo 'cafile=/usr/local/etc/authorities.pem' >> "$cache/npm/npmrc"
   fi
 )
-npx --no-install node test/containers/fetch-kafka.ts "$cache/kafka"
+npx --no-install node test/containers/fetch-jars.ts kafka "$cache/kafka"
 go_programs neighbours || true
 
 # Container engines write here; the machine's limits are theirs, because not even root can raise them everywhere.
